@@ -132,7 +132,13 @@ export function createManager(given: ManagerDeps): Manager {
     onRestart: (resource, times) => metrics.dispatch.watchRestarts.inc({ cluster: HOME, resource }, times),
   });
   const identities = createNamespaceIdentities(informers.namespaces);
-  const series = createSeriesKeeper({ ...informers, registry, metrics, clock });
+  const series = createSeriesKeeper({
+    ...informers,
+    registry,
+    metrics,
+    kinds: [kind.resource, ...kinds.map(({ resource }) => resource)].map((each) => each.kind),
+    clock,
+  });
   const log = tracing === undefined ? deps.log : tracedLog(deps.log, (key) => informers.jobs.get(parseKey(key)));
   /** Of what the manager writes to. */
   const caches = new Map<Resource, Pick<Informer<KubeObject>, 'get'>>([

@@ -128,7 +128,6 @@ const KNOW_JOBS: Readonly<Record<string, string>> = {
   'manager/cli/doctor/judgements.ts': 'checks Jobs that no manager takes',
   'manager/cli/doctor/run.ts': 'lists Jobs, and asks for the right to',
   'manager/cli/doctor/waiting-judgements.ts': 'checks Jobs that wait',
-  'manager/cli/get/kinds.ts': 'the columns of Jobs',
   'manager/cli/job-row.ts': 'the columns of Jobs',
   'manager/cli/local/job-set/operator.ts': 'plays the operator of JobSets, which makes Jobs of them',
   'manager/cli/local/job-watch.ts': 'plays the Jobs of the examples',

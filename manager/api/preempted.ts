@@ -24,7 +24,13 @@ export const preemptedBy = (
 
 /** `preempted by Job team-a/train of cluster queue research (InClusterQueue: by priority in the same cluster queue)` */
 export const preemptedMessage = ({ by, clusterQueue, rule }: Preempted): string =>
-  `preempted by ${by.includes('/') ? `Job ${by}` : `a Job of another namespace (UID ${by})`} of cluster queue ${clusterQueue} (${rule}${MEANINGS[rule] === undefined ? '' : `: ${MEANINGS[rule]}`})`;
+  `preempted by ${by.includes('/') ? workOf(by) : `a Job of another namespace (UID ${by})`} of cluster queue ${clusterQueue} (${rule}${MEANINGS[rule] === undefined ? '' : `: ${MEANINGS[rule]}`})`;
+
+/** `Job team/train`, and of another kind its resource: `jobsets.jobset.x-k8s.io team/train`. */
+function workOf(key: string): string {
+  const [, namespace, resource, name] = /^([^/]+)\/([^/:]+):(.+)$/.exec(key) ?? [];
+  return namespace === undefined ? `Job ${key}` : `${resource} ${namespace}/${name}`;
+}
 
 const MEANINGS: Readonly<Record<string, string>> = {
   InClusterQueue: 'it goes first in the same cluster queue',

@@ -7,6 +7,8 @@ export type Operand = {
   readonly about: string;
   /** The only words that it may be, where there are only some. */
   readonly choices?: readonly string[];
+  /** Words that completion offers, where it may be others, too. */
+  readonly suggestions?: readonly string[];
 };
 
 /** A command as its file describes it; `Config` is what its flags and operands come to. */

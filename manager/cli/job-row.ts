@@ -1,6 +1,7 @@
-import type { DeepReadonly, Job, JobCondition } from '../../shared/api/kubernetes.ts';
+import type { DeepReadonly, Job, JobCondition, WorkObject } from '../../shared/api/kubernetes.ts';
 import { writtenRecordOf } from '../api/records.ts';
 import { SwitchyardCondition } from '../api/reasons.ts';
+import type { Progress } from '../work-kind/work-kind.ts';
 
 export type JobState = 'Waiting' | 'Dispatching' | 'Running' | 'Complete' | 'Failed';
 
@@ -24,26 +25,40 @@ export type JobRow = {
   readonly finishedMillis: number | undefined;
 };
 
-export function jobRow(job: DeepReadonly<Job>): JobRow {
-  const status = job.status ?? {};
-  const parsed = writtenRecordOf(job);
+export const jobRow = (job: DeepReadonly<Job>): JobRow => {
+  const { startTime, completionTime, active = 0, succeeded = 0, failed = 0 } = job.status ?? {};
+  return workRow(job, { isSuspended: job.spec.suspend === true, progress: { startTime, completionTime, active, succeeded, failed } });
+};
+
+/** What only its kind knows of an object. */
+export type WorkFacts = {
+  readonly isSuspended: boolean;
+  readonly progress: Pick<Progress, 'active' | 'succeeded' | 'failed'> & {
+    readonly [Time in 'startTime' | 'completionTime']?: string | undefined;
+  };
+};
+
+/** The same for an object of any kind. */
+export function workRow(object: DeepReadonly<WorkObject>, { isSuspended, progress }: WorkFacts): JobRow {
+  const { startTime, completionTime, active, succeeded, failed } = progress;
+  const parsed = writtenRecordOf(object);
   const record = parsed.kind === 'Record' ? parsed.record : undefined;
-  const terminal = trueCondition(job, 'Complete') ?? trueCondition(job, 'Failed');
-  const waiting = status.conditions?.find(({ type, status: value }) => type === SwitchyardCondition.QuotaReserved && value === 'False');
-  const state = stateOf(terminal, record !== undefined && job.spec.suspend !== true, status.startTime !== undefined);
+  const terminal = trueCondition(object, 'Complete') ?? trueCondition(object, 'Failed');
+  const waiting = object.status?.conditions?.find(({ type, status }) => type === SwitchyardCondition.QuotaReserved && status === 'False');
+  const state = stateOf(terminal, record !== undefined && !isSuspended, (startTime ?? undefined) !== undefined);
   return {
-    name: job.metadata.name,
+    name: object.metadata.name,
     cluster: record?.cluster,
     state,
     reason: (state === 'Waiting' ? waiting?.message : state === 'Failed' ? terminal?.reason : undefined) ?? '',
-    active: status.active ?? 0,
-    succeeded: status.succeeded ?? 0,
-    failed: status.failed ?? 0,
+    active,
+    succeeded,
+    failed,
     nextTryMillis: undefined,
-    createdMillis: Date.parse(job.metadata.creationTimestamp),
+    createdMillis: Date.parse(object.metadata.creationTimestamp),
     admittedMillis: instant(record?.since),
-    startedMillis: instant(status.startTime),
-    finishedMillis: instant(status.completionTime ?? terminal?.lastTransitionTime),
+    startedMillis: instant(startTime),
+    finishedMillis: instant(completionTime ?? terminal?.lastTransitionTime),
   };
 }
 
@@ -68,7 +83,7 @@ function stateOf(terminal: DeepReadonly<JobCondition> | undefined, admitted: boo
   return started ? 'Running' : 'Dispatching';
 }
 
-const trueCondition = (job: DeepReadonly<Job>, type: string): DeepReadonly<JobCondition> | undefined =>
+const trueCondition = (job: DeepReadonly<WorkObject>, type: string): DeepReadonly<JobCondition> | undefined =>
   job.status?.conditions?.find((condition) => condition.type === type && condition.status === 'True');
 
 const instant = (time: string | undefined): number | undefined => (time === undefined ? undefined : Date.parse(time));

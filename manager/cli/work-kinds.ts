@@ -5,6 +5,7 @@ import { findCondition } from '../../shared/kube/conditions.ts';
 import { WORK_KINDS, type WorkKindObject } from '../api/work-kind.ts';
 import type { SingleKind } from '../work-kind/work-kind.ts';
 import { CommandError } from './command-error.ts';
+import { plain } from './plain-text.ts';
 
 /**
  * The kinds beside Jobs that the manager takes, by the WorkKinds of its cluster: those that it has refused, or that do not compile, are
@@ -37,7 +38,14 @@ export async function readWorkKinds(client: Pick<ReadClient, 'list'>): Promise<r
 }
 
 /** Whether a word names a kind, as for kubectl: `jobset`, `jobsets`, `jobset.jobset.x-k8s.io`, `jobsets.jobset.x-k8s.io`. */
-export function isWordFor({ kind, plural, group }: Resource, word: string): boolean {
+export function isWordFor({ kind, plural, group }: Pick<Resource, 'kind' | 'plural' | 'group'>, word: string): boolean {
   const names = [kind.toLowerCase(), plural];
   return [...names, ...names.map((name) => `${name}.${group}`)].includes(word.toLowerCase());
 }
+
+/** Says of a word that it names none of these kinds, which the manager takes. */
+export const noKind = (field: string, word: string, kinds: readonly Pick<SingleKind, 'resource'>[]): string =>
+  `${field}: the manager takes no kind ${plain(word)}; it takes ${namesOf(kinds)}`;
+
+/** Kinds by the words that commands take: `jobs, jobsets`. */
+export const namesOf = (kinds: readonly Pick<SingleKind, 'resource'>[]): string => kinds.map(({ resource }) => resource.plural).join(', ');

@@ -4,7 +4,7 @@ import type { ActionRequest } from './views.ts';
 export const JOBS_MAX = 1_000;
 const JOB_ACTIONS = ['Cancel', 'Hold', 'Release'] as const;
 const CLUSTER_ACTIONS = ['Cordon', 'Uncordon', 'Drain'] as const;
-const JOB_KEY = /^[a-z0-9][-a-z0-9]{0,62}\/[a-z0-9][-a-z0-9.]{0,252}$/;
+const JOB_KEY = /^[a-z0-9][-a-z0-9]{0,62}(\/[a-z0-9][-a-z0-9]*\.[a-z0-9][-a-z0-9.]{0,252})?\/[a-z0-9][-a-z0-9.]{0,252}$/;
 const CLUSTER_NAME = /^[a-z0-9][-a-z0-9.]{0,252}$/;
 
 /** The action of a request body; `problem` where the body is malformed. */
@@ -14,7 +14,7 @@ export function parseActionRequest(body: unknown): ActionRequest | { readonly pr
   if (ofJobs !== undefined) {
     const { jobs, count } = body;
     if (!Array.isArray(jobs) || !jobs.every((each) => typeof each === 'string' && JOB_KEY.test(each)))
-      return { problem: 'jobs: write a list of NAMESPACE/NAME' };
+      return { problem: 'jobs: write a list of NAMESPACE/NAME, or NAMESPACE/RESOURCE.GROUP/NAME for other kinds than Job' };
     const keys = jobs as readonly string[];
     if (keys.length === 0 || keys.length > JOBS_MAX) return { problem: `jobs: write 1 to ${JOBS_MAX} of them` };
     if (new Set(keys).size !== keys.length) return { problem: 'jobs: one of them is there twice' };

@@ -4,7 +4,6 @@ import type { KubeUser } from '../../shared/kube/access-reviews.ts';
 import { ApiError, isConflict, isNotFound } from '../../shared/kube/api-error.ts';
 import type { WriteClient } from '../../shared/kube/client.ts';
 import type { Lister } from '../../shared/kube/indexer.ts';
-import { parseKey } from '../../shared/kube/keys.ts';
 import type { Clock } from '../../shared/runtime/clock.ts';
 import { omitUndefined } from '../../shared/runtime/omit-undefined.ts';
 import type { Logger } from '../../shared/runtime/logger.ts';
@@ -12,9 +11,10 @@ import { WORKER_CLUSTERS } from '../api/worker-cluster.ts';
 import { withAct } from '../api/job-acts.ts';
 import type { AuditedObject } from '../audit/audit-line.ts';
 import type { AuditLog } from '../audit/audit-log.ts';
-import { toActOnCluster, toActOnJobs } from './allowed-actions.ts';
+import { parseQualifiedName, parseWorkKey } from '../work-kind/qualified-name.ts';
+import { toActOnCluster, toActOnJob } from './allowed-actions.ts';
 import type { JobIndex } from './job-index.ts';
-import { hasEnded, namespaceOf } from './job-line.ts';
+import { hasEnded } from './job-line.ts';
 import type { Refused, RightsReader } from './rights-reader.ts';
 import type { ActionRequest, ActionResult, JobAction } from './views.ts';
 import type { WorkKind } from '../work-kind/work-kind.ts';
@@ -63,7 +63,7 @@ export function createActions({ kind, client, index, jobs, rights, audit, clock,
   };
 
   const onJob = async ({ username }: KubeUser, action: JobAction, name: string): Promise<Result> => {
-    const [line, job] = [index.get(name), jobs.get(parseKey(name))];
+    const [line, job] = [index.get(name), jobs.get(parseWorkKey(name))];
     if (line === undefined || job === undefined) return { name, outcome: 'Missing', message: 'there is no such Job' };
     if (hasEnded(line)) return { name, outcome: 'Missing', message: 'it has ended' };
     return tried(name, async () => {
@@ -73,13 +73,18 @@ export function createActions({ kind, client, index, jobs, rights, audit, clock,
         ...(action === 'Cancel' ? {} : { [HOLD_ANNOTATION]: action === 'Hold' ? 'true' : null }),
       };
       // The annotation is written before the deletion, because history records it.
-      await client.patch(kind.resource, parseKey(name), { type: 'merge', body: { metadata: { uid: line.uid, annotations } } });
-      if (action === 'Cancel') await client.delete(kind.resource, parseKey(name), { propagationPolicy: 'Background', uid: line.uid });
+      const key = parseWorkKey(name);
+      await client.patch(kind.resource, key, { type: 'merge', body: { metadata: { uid: line.uid, annotations } } });
+      if (action === 'Cancel') await client.delete(kind.resource, key, { propagationPolicy: 'Background', uid: line.uid });
     });
   };
 
   /** The object as known before the action: a deleted one is no longer in the index. */
-  const jobOf = (key: string): AuditedObject => ({ kind: 'Job', ...parseKey(key), ...omitUndefined({ uid: index.get(key)?.uid }) });
+  const jobOf = (key: string): AuditedObject => {
+    const { namespace, name } = parseWorkKey(key);
+    const plain = { kind: kind.of(name).resource.kind, namespace, name: parseQualifiedName(name).name };
+    return { ...plain, ...omitUndefined({ uid: index.get(key)?.uid }) };
+  };
 
   return async (user, request, address) => {
     const { action } = request;
@@ -87,13 +92,15 @@ export function createActions({ kind, client, index, jobs, rights, audit, clock,
     if ('cluster' in request)
       return summed([audited(by, action, { kind: 'WorkerCluster', name: request.cluster }, await onCluster(user, request))]);
     const results: Result[] = [];
-    for (const [namespace, names] of Map.groupBy(request.jobs, (key) => namespaceOf({ key }))) {
-      const onAll = await rights.refusalNow(user, toActOnJobs(request.action, namespace));
+    // Of one kind and namespace.
+    for (const names of Map.groupBy(request.jobs, (key) => key.slice(0, key.lastIndexOf('/'))).values()) {
+      const [some = ''] = names;
+      const onAll = await rights.refusalNow(user, toActOnJob(request.action, parseWorkKey(some), 'All'));
       const rest = [...names];
       const work = async (): Promise<void> => {
         for (let name = rest.shift(); name !== undefined; name = rest.shift()) {
           const on = jobOf(name);
-          const refused = onAll && (await rights.refusalNow(user, toActOnJobs(request.action, namespace, parseKey(name).name)));
+          const refused = onAll && (await rights.refusalNow(user, toActOnJob(request.action, parseWorkKey(name))));
           const result: Result =
             refused === undefined ? await onJob(user, request.action, name) : { name, outcome: 'Refused', message: refused.why };
           results.push(audited(by, action, on, result));

@@ -1,4 +1,6 @@
+import type { ObjectKey } from '../../shared/api/kubernetes.ts';
 import type { AccessAttributes, KubeUser } from '../../shared/kube/access-reviews.ts';
+import { parseQualifiedName, resourceOfWork } from '../work-kind/qualified-name.ts';
 import type { RightsReader } from './rights-reader.ts';
 import type { ClusterAction, JobAction } from './views.ts';
 
@@ -6,10 +8,12 @@ const VERBS = { Cancel: 'delete', Hold: 'patch', Release: 'patch' } as const sat
 const ON_JOBS: readonly JobAction[] = ['Hold', 'Release', 'Cancel'];
 const ON_CLUSTERS: readonly ClusterAction[] = ['Cordon', 'Uncordon', 'Drain'];
 
-/** The right that an action on the Jobs of a namespace, or on one of them, needs. */
-export const toActOnJobs = (action: JobAction, namespace: string, name?: string): AccessAttributes => ({
-  resourceAttributes: { namespace, verb: VERBS[action], group: 'batch', resource: 'jobs', ...(name === undefined ? {} : { name }) },
-});
+/** The right that an action on an object, or on all of its kind in its namespace, needs. */
+export function toActOnJob(action: JobAction, { namespace, name: qualified }: ObjectKey, which: 'One' | 'All' = 'One'): AccessAttributes {
+  const { group, plural: resource } = resourceOfWork(qualified);
+  const name = which === 'All' ? {} : { name: parseQualifiedName(qualified).name };
+  return { resourceAttributes: { namespace, verb: VERBS[action], group, resource, ...name } };
+}
 
 /** The right that any action on a worker cluster needs. */
 export const toActOnCluster = (name: string): AccessAttributes => ({
@@ -18,9 +22,9 @@ export const toActOnCluster = (name: string): AccessAttributes => ({
 
 type Reader = Pick<RightsReader, 'refusal'>;
 
-/** The actions on a Job that the viewer has the rights for, by cached reviews. */
-export async function actionsOnJob(rights: Reader, user: KubeUser, namespace: string, name: string): Promise<readonly JobAction[]> {
-  const refusals = await Promise.all(ON_JOBS.map((action) => rights.refusal(user, toActOnJobs(action, namespace, name))));
+/** The actions on an object that the viewer has the rights for, by cached reviews. */
+export async function actionsOnJob(rights: Reader, user: KubeUser, key: ObjectKey): Promise<readonly JobAction[]> {
+  const refusals = await Promise.all(ON_JOBS.map((action) => rights.refusal(user, toActOnJob(action, key))));
   return ON_JOBS.filter((_, place) => refusals[place] === undefined);
 }
 

@@ -66,7 +66,7 @@ const SCANS_WAITING_MAX = 32;
 /** Assembles the dashboard over the manager's caches. Call before these run. */
 export function createDashboard(deps: DashboardDeps): Dashboard {
   const { informers, identities, kept, clock, log } = deps;
-  const index = createJobIndex();
+  const index = createJobIndex(deps.kind);
   const feeds = createFeeds({ ...informers, index, clock, newId: deps.newId });
   const rights = createRightsReader({
     client: deps.reviewer,

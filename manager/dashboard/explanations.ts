@@ -5,6 +5,7 @@ import type { Clock } from '../../shared/runtime/clock.ts';
 import type { Logger } from '../../shared/runtime/logger.ts';
 import type { ClusterQueue } from '../api/cluster-queue.ts';
 import type { ObjectEdit } from '../insight/questions/simulation-queries.ts';
+import { workKey } from '../work-kind/qualified-name.ts';
 import { createFairScheduler } from './fair-scheduler.ts';
 import type { Order } from './queue-view.ts';
 import { rightsKey, type Rights } from './rights.ts';
@@ -95,7 +96,7 @@ export function createExplanations({ explain, order, whatIf, openJobs, clock, lo
         `job ${name} ${job.metadata.resourceVersion} ${rightsKey(seen)}`,
         owner,
         () => explain(job, seen),
-        (message) => ({ kind: 'Unexplained', job: name, message }),
+        (message) => ({ kind: 'Unexplained', job: workKey(job.metadata), message }),
       );
     },
     orderOf: (clusterQueue, owner) =>

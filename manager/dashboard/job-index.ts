@@ -1,10 +1,11 @@
 import type { DeepReadonly, Job } from '../../shared/api/kubernetes.ts';
 import { parseWireTime } from '../../shared/api/wire-time.ts';
 import type { EventHandler } from '../../shared/kube/informer.ts';
-import { keyOfObject } from '../../shared/kube/keys.ts';
 import { omitUndefined } from '../../shared/runtime/omit-undefined.ts';
 import { minus, plus, ZERO, type Amount, type Requests } from '../api/amount.ts';
 import { writtenRecordOf } from '../api/records.ts';
+import { workKey } from '../work-kind/qualified-name.ts';
+import type { WorkKind } from '../work-kind/work-kind.ts';
 import { amountIn } from './fill.ts';
 import { hasEnded, jobLine, namespaceOf } from './job-line.ts';
 import { seesIt, type Seen } from './rights.ts';
@@ -65,7 +66,7 @@ const NO_LABELS: Labels = {};
 /** Ended Jobs kept for one namespace. */
 const ENDED_MAX = 24;
 
-export function createJobIndex(): JobIndex {
+export function createJobIndex(kind: WorkKind<Job>): JobIndex {
   const entries = new Map<string, Entry>();
   const waiting = new Map<string, Lines>();
   const running = new Map<string, Map<string, Lines>>();
@@ -195,10 +196,10 @@ export function createJobIndex(): JobIndex {
     byAge.push(entry);
   };
 
-  const seen = (job: DeepReadonly<Job>): void => put(keyOfObject(job), jobLine(job), chargeOf(job), job.metadata.labels);
+  const seen = (job: DeepReadonly<Job>): void => put(workKey(job.metadata), jobLine(job, kind), chargeOf(job), job.metadata.labels);
 
   return {
-    handler: { added: seen, updated: seen, deleted: (job) => put(keyOfObject(job), undefined) },
+    handler: { added: seen, updated: seen, deleted: (job) => put(workKey(job.metadata), undefined) },
     get: (key) => entries.get(key)?.line,
     labelsOf: ({ key }) => entries.get(key)?.labels ?? NO_LABELS,
     ordered() {

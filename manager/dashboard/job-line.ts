@@ -1,4 +1,4 @@
-import type { DeepReadonly, Job, JobCondition } from '../../shared/api/kubernetes.ts';
+import type { DeepReadonly, Job, JobCondition, WorkObject } from '../../shared/api/kubernetes.ts';
 import { MANAGER_CONTROLLER_NAME } from '../../shared/api/names.ts';
 import { parseWireTime } from '../../shared/api/wire-time.ts';
 import { findCondition, finishedCondition, hasTrueCondition } from '../../shared/kube/conditions.ts';
@@ -7,22 +7,28 @@ import { userOf } from '../api/creator.ts';
 import { holdOf, queueNameOf } from '../api/job-annotations.ts';
 import { DispatchedReason, SwitchyardCondition } from '../api/reasons.ts';
 import { writtenRecordOf, type AdmissionRecord } from '../api/records.ts';
+import { workKey } from '../work-kind/qualified-name.ts';
+import type { Progress, WorkKind } from '../work-kind/work-kind.ts';
 import type { JobLine, JobState } from './views.ts';
 
 /** The page of the Job shows longer messages in full. */
 const WHY_LENGTH_MAX = 240;
 
-/** The Job as a line; undefined where another controller manages it. */
-export function jobLine(job: DeepReadonly<Job>): JobLine | undefined {
-  const { metadata, spec, status = {} } = job;
-  if (spec.managedBy !== MANAGER_CONTROLLER_NAME) return undefined;
+/** The Job, or object of another kind, as a line; undefined where another controller manages it. */
+export function jobLine(job: DeepReadonly<Job>, kind: WorkKind<Job>): JobLine | undefined {
+  const { metadata, status } = job;
+  if (kind.controllerOf(job) !== MANAGER_CONTROLLER_NAME) return undefined;
+  const own = kind.of(metadata.name);
+  const isJob = own === kind.of(undefined);
+  const progress = own.progress(job);
   const written = writtenRecordOf(job);
   const record = written.kind === 'Record' ? written.record : undefined;
   const ended = finishedCondition(status);
-  const state = stateOf(job, record, ended);
+  const state = stateOf(job, own.isSuspended(job), progress, record, ended);
   const cause = causeOf(job, state, ended);
   return {
-    key: `${metadata.namespace}/${metadata.name}`,
+    key: workKey(metadata),
+    ...(isJob ? {} : { kind: own.resource.kind }),
     uid: metadata.uid,
     state,
     ...omitUndefined({
@@ -33,36 +39,41 @@ export function jobLine(job: DeepReadonly<Job>): JobLine | undefined {
       cluster: record?.cluster,
       user: userOf(job),
       admittedMs: parseWireTime(record?.since),
-      startedMs: parseWireTime(status.startTime),
-      endedMs: ended && (parseWireTime(status.completionTime) ?? parseWireTime(ended.lastTransitionTime)),
+      startedMs: parseWireTime(progress.startTime),
+      endedMs: ended && (parseWireTime(progress.completionTime) ?? parseWireTime(ended.lastTransitionTime)),
     }),
     createdMs: parseWireTime(metadata.creationTimestamp) ?? 0,
-    completions: spec.completions ?? spec.parallelism ?? 1,
-    active: status.active ?? 0,
-    succeeded: status.succeeded ?? 0,
-    failed: status.failed ?? 0,
+    completions: isJob ? (job.spec.completions ?? job.spec.parallelism ?? 1) : own.podsAtOnce(job),
+    active: progress.active,
+    succeeded: progress.succeeded,
+    failed: progress.failed,
   };
 }
 
-function stateOf(job: DeepReadonly<Job>, record: AdmissionRecord | undefined, ended: DeepReadonly<JobCondition> | undefined): JobState {
+function stateOf(
+  job: DeepReadonly<WorkObject>,
+  isSuspended: boolean,
+  { startTime, active, terminating, succeeded }: Progress,
+  record: AdmissionRecord | undefined,
+  ended: DeepReadonly<JobCondition> | undefined,
+): JobState {
   if (ended !== undefined) return ended.type === 'Complete' ? 'Complete' : 'Failed';
   const hold = holdOf(job);
   const isHeld = hold.kind === 'Hold' && hold.held === true;
   if (record === undefined) return isHeld ? 'Held' : 'Waiting';
-  if (record.evicted === true || job.spec.suspend === true) {
-    const rests = (job.status?.active ?? 0) > 0 || (job.status?.terminating ?? 0) > 0;
+  if (record.evicted === true || isSuspended) {
+    const rests = active > 0 || terminating > 0;
     if (rests || findCondition(job.status?.conditions, SwitchyardCondition.Dispatched)?.reason !== DispatchedReason.AtRest)
       return 'Resting';
     return isHeld ? 'Held' : 'Waiting';
   }
-  const runs =
-    (job.status?.startTime ?? undefined) !== undefined && hasTrueCondition(job.status?.conditions, SwitchyardCondition.Dispatched);
-  return runs || (job.status?.active ?? 0) > 0 || (job.status?.succeeded ?? 0) > 0 ? 'Running' : 'Dispatching';
+  const runs = startTime !== undefined && hasTrueCondition(job.status?.conditions, SwitchyardCondition.Dispatched);
+  return runs || active > 0 || succeeded > 0 ? 'Running' : 'Dispatching';
 }
 
 /** The condition that explains the state. */
 function causeOf(
-  { status }: DeepReadonly<Job>,
+  { status }: DeepReadonly<WorkObject>,
   state: JobState,
   ended: DeepReadonly<JobCondition> | undefined,
 ): { readonly reason?: string | undefined; readonly message?: string | undefined } | undefined {

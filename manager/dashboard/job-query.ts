@@ -13,6 +13,8 @@ export type JobQuery = {
   readonly cluster?: string;
   readonly user?: string;
   readonly reason?: string;
+  /** `Job`, or another kind. */
+  readonly kind?: string;
   /** Without a value: any value. */
   readonly label?: { readonly name: string; readonly value?: string };
   /** Part of the name or of the message. */
@@ -28,7 +30,7 @@ export const JOB_STATES: readonly JobState[] = ['Waiting', 'Held', 'Dispatching'
 const ORDERS = ['created', 'name', 'state', 'cluster', 'queue', 'ended'] as const;
 export type JobOrder = (typeof ORDERS)[number];
 /** `label`: by the value of the label in the filter. */
-const GROUPS = ['state', 'queue', 'cluster', 'namespace', 'user', 'reason', 'clusterQueue', 'label'] as const;
+const GROUPS = ['state', 'queue', 'cluster', 'namespace', 'user', 'reason', 'clusterQueue', 'kind', 'label'] as const;
 export type JobGroup = (typeof GROUPS)[number];
 
 const LIMIT = 100;
@@ -77,6 +79,7 @@ export function parseJobQuery(parameters: URLSearchParams): JobQuery | { readonl
       cluster: one('cluster'),
       user: one('user'),
       reason: one('reason'),
+      kind: one('kind'),
       text: one('text')?.toLowerCase(),
       label: labelName === '' ? undefined : { name: labelName, ...(labelValue.length > 0 && { value: labelValue.join('=') }) },
       group,
@@ -127,17 +130,20 @@ const valueIn =
   (line: JobLine): string | undefined => {
     if (group === 'label') return label && lookups.labelsOf(line)[label.name];
     if (group === 'namespace') return namespaceOf(line);
+    if (group === 'kind') return kindOf(line);
     return group === 'clusterQueue' ? clusterQueueOf(line, lookups) : line[group];
   };
 
 const clusterQueueOf = (line: JobLine, lookups: JobLookups): string | undefined =>
   line.clusterQueue ?? (line.queue === undefined ? undefined : lookups.clusterQueueOf(`${namespaceOf(line)}/${line.queue}`));
 
-const isForAll = ({ states, namespace, queue, clusterQueue, cluster, user, reason, label, text }: JobQuery): boolean =>
-  states.size === 0 && (namespace ?? queue ?? clusterQueue ?? cluster ?? user ?? reason ?? label ?? text) === undefined;
+const kindOf = ({ kind = 'Job' }: JobLine): string => kind;
+
+const isForAll = ({ states, namespace, queue, clusterQueue, cluster, user, reason, kind, label, text }: JobQuery): boolean =>
+  states.size === 0 && (namespace ?? queue ?? clusterQueue ?? cluster ?? user ?? reason ?? kind ?? label ?? text) === undefined;
 
 export function isFound(line: JobLine, query: JobQuery, namespaces: Seen, lookups: JobLookups): boolean {
-  const { states, namespace, queue, clusterQueue, cluster, user, reason, label, text } = query;
+  const { states, namespace, queue, clusterQueue, cluster, user, reason, kind, label, text } = query;
   return (
     (states.size === 0 || states.has(line.state)) &&
     (namespaces === 'All' || seesIt(namespaces, namespaceOf(line))) &&
@@ -147,6 +153,7 @@ export function isFound(line: JobLine, query: JobQuery, namespaces: Seen, lookup
     (cluster === undefined || line.cluster === cluster) &&
     (user === undefined || line.user === user) &&
     (reason === undefined || line.reason === reason) &&
+    (kind === undefined || kindOf(line) === kind) &&
     (label === undefined || hasLabel(lookups.labelsOf(line), label)) &&
     (text === undefined || line.key.toLowerCase().includes(text) || line.why?.toLowerCase().includes(text) === true)
   );

@@ -9,20 +9,29 @@ import { creatorOf, submitterOf } from '../api/creator.ts';
 import { actInWords, actsOn, type JobAct } from '../api/job-acts.ts';
 import { readLastFailure, failureMessage } from '../api/last-failure.ts';
 import { SwitchyardCondition } from '../api/reasons.ts';
-import { writtenRecordOf } from '../api/records.ts';
+import { writtenRecordOf, type AdmissionRecord } from '../api/records.ts';
 import { conditionViews } from './condition-view.ts';
+import { operandOf, parseWorkKey, qualifiedName, workKey } from '../work-kind/qualified-name.ts';
+import type { WorkKind } from '../work-kind/work-kind.ts';
 import type { IndexCell, JobLine, JobView, PodView, Stage } from './views.ts';
 
 /** The stored endings of the pods of one copy. */
 export type CopyPods = { readonly cluster: string; readonly pods: readonly EndedPod[] };
 
-/** All about a present Job. `traceUrl`: URL of a trace view, with `{traceId}` in it. */
-export function jobView(job: DeepReadonly<Job>, line: JobLine, copies: readonly CopyPods[], traceUrl?: string): JobView {
-  const { metadata, spec, status } = job;
+/** All about a present Job, or object of another kind. `traceUrl`: URL of a trace view, with `{traceId}` in it. */
+export function jobView(
+  job: DeepReadonly<Job>,
+  line: JobLine,
+  kind: WorkKind<Job>,
+  copies: readonly CopyPods[],
+  traceUrl?: string,
+): JobView {
+  const { metadata, status } = job;
   const written = writtenRecordOf(job);
   const record = written.kind === 'Record' ? written.record : undefined;
   const failure = readLastFailure(job);
-  const facts: readonly (readonly [string, string | number | undefined])[] = [
+  const facts: Facts = [
+    ['Kind', line.kind],
     ['Namespace', metadata.namespace],
     ['LocalQueue', line.queue],
     ['ClusterQueue', record?.clusterQueue],
@@ -36,10 +45,7 @@ export function jobView(job: DeepReadonly<Job>, line: JobLine, copies: readonly 
           .join(', '),
     ],
     ['Placement', record?.epoch],
-    ['Pods at once', record?.parallelism === undefined ? spec.parallelism : `${record.parallelism} of ${spec.parallelism ?? 1}`],
-    ['Completions', spec.completions],
-    ['Completion mode', spec.completionMode],
-    ['Retries', spec.backoffLimit],
+    ...(line.kind === undefined ? jobFacts(job, record) : describedFacts(job, kind, record)),
     ['Submitted by', submitterOf(job)],
     ['Created by', creatorOf(job)],
     ['Acts', actsOn(job).map(actInWords).join('; ')],
@@ -61,11 +67,31 @@ export function jobView(job: DeepReadonly<Job>, line: JobLine, copies: readonly 
     commands: commandsOf(line),
     fromHistory: false,
     ...omitUndefined({
-      indexes: spec.completionMode === 'Indexed' ? indexRuns(job) : undefined,
+      indexes: line.kind === undefined && job.spec.completionMode === 'Indexed' ? indexRuns(job) : undefined,
       trace: traceOf(metadata.annotations?.[TRACE_ID_ANNOTATION], traceUrl),
     }),
   };
 }
+
+type Facts = readonly (readonly [name: string, value: string | number | undefined])[];
+
+const jobFacts = ({ spec }: DeepReadonly<Job>, record: AdmissionRecord | undefined): Facts => [
+  ['Pods at once', record?.parallelism === undefined ? spec.parallelism : `${record.parallelism} of ${spec.parallelism ?? 1}`],
+  ['Completions', spec.completions],
+  ['Completion mode', spec.completionMode],
+  ['Retries', spec.backoffLimit],
+];
+
+const describedFacts = (object: DeepReadonly<Job>, kind: WorkKind<Job>, record: AdmissionRecord | undefined): Facts => [
+  ['Pods at once', record?.parallelism === undefined ? kind.podsAtOnce(object) : `${record.parallelism} of ${kind.podsAtOnce(object)}`],
+  [
+    'Pod sets',
+    kind
+      .podSets(object)
+      .map(({ name, count }) => `${name} ${count}`)
+      .join(', '),
+  ],
+];
 
 /** Any user who may write the Job can have written the annotation: a malformed id is dropped. */
 function traceOf(id: string | undefined, traceUrl: string | undefined): JobView['trace'] {
@@ -80,6 +106,9 @@ export type KeptJob = {
   /** Absent: it is unknown which of the namespaces of that name it was. */
   readonly namespaceUid?: string;
   readonly name: string;
+  /** Absent: Job. */
+  readonly kind?: string;
+  readonly resource?: string;
   readonly outcome: 'Complete' | 'Failed' | 'Deleted';
   readonly reason?: string;
   readonly message?: string;
@@ -100,9 +129,13 @@ export type KeptJob = {
   readonly placements?: number;
 };
 
+/** The key of its line. */
+export const keyOfKept = ({ namespace, name, resource }: KeptJob): string => workKey({ namespace, name: qualifiedName(resource, name) });
+
 export function keptJobView(kept: KeptJob, copies: readonly CopyPods[]): JobView {
   const line: JobLine = {
-    key: `${kept.namespace}/${kept.name}`,
+    key: keyOfKept(kept),
+    ...omitUndefined({ kind: kept.kind }),
     uid: kept.uid,
     state: kept.outcome === 'Complete' ? 'Complete' : 'Failed',
     createdMs: parseWireTime(kept.created) ?? 0,
@@ -123,7 +156,8 @@ export function keptJobView(kept: KeptJob, copies: readonly CopyPods[]): JobView
     }),
   };
   const at = (name: string, atMs: number | undefined): Stage[] => (atMs === undefined ? [] : [{ name, atMs, state: 'Done' }]);
-  const facts: readonly (readonly [string, string | number | undefined])[] = [
+  const facts: Facts = [
+    ['Kind', kept.kind],
     ['Namespace', kept.namespace],
     ['LocalQueue', kept.localQueue],
     ['ClusterQueue', kept.clusterQueue],
@@ -152,7 +186,7 @@ export function keptJobView(kept: KeptJob, copies: readonly CopyPods[]): JobView
     conditions: [],
     pods: podsOf(copies),
     avoided: [],
-    commands: [{ does: 'history', line: `switchyard history ${kept.name} -n ${kept.namespace}` }],
+    commands: commandsOf(line).filter(({ does }) => does === 'history'),
     fromHistory: true,
   };
 }
@@ -261,14 +295,15 @@ const podsOf = (copies: readonly CopyPods[]): PodView[] =>
   );
 
 /** Names of Kubernetes objects need no quotes in a shell. */
-function commandsOf({ key, state }: JobLine): JobView['commands'] {
+function commandsOf({ key, kind, state }: JobLine): JobView['commands'] {
   const hasEnded = state === 'Complete' || state === 'Failed';
+  const work = operandOf(parseWorkKey(key), kind);
   const command = (does: string, line: string) => ({ does, line: `switchyard ${line}` });
-  if (hasEnded) return [command('logs', `logs ${key}`), command('history', `history ${key}`)];
+  if (hasEnded) return [command('logs', `logs ${work}`), command('history', `history ${work}`)];
   return [
-    command('explain', `explain ${key}`),
-    ...(state === 'Held' ? [command('release', `release ${key}`)] : [command('hold', `hold ${key}`)]),
-    ...(state === 'Running' ? [command('logs', `logs ${key} --follow`)] : []),
-    command('cancel', `cancel ${key}`),
+    command('explain', `explain ${work}`),
+    ...(state === 'Held' ? [command('release', `release ${work}`)] : [command('hold', `hold ${work}`)]),
+    ...(state === 'Running' ? [command('logs', `logs ${work} --follow`)] : []),
+    command('cancel', `cancel ${work}`),
   ];
 }

@@ -22,9 +22,19 @@ export function createMoment(atMs: number, queueOf: (localQueue: string) => stri
   return {
     add({ createdMs, admittedMs, endedMs, line }) {
       if (createdMs > atMs || (endedMs !== undefined && endedMs <= atMs)) return;
-      const { key, uid, queue, cluster } = line;
+      const { key, kind, uid, queue, cluster } = line;
       // The progress of the Job at that moment is unknown: it is shown as one completion.
-      const then = { key, uid, createdMs, completions: 1, active: 0, succeeded: 0, failed: 0, ...(queue !== undefined && { queue }) };
+      const then = {
+        key,
+        ...(kind !== undefined && { kind }),
+        uid,
+        createdMs,
+        completions: 1,
+        active: 0,
+        succeeded: 0,
+        failed: 0,
+        ...(queue !== undefined && { queue }),
+      };
       if (admittedMs !== undefined && admittedMs <= atMs) {
         const there = running.get(cluster ?? '') ?? createFirsts();
         running.set(cluster ?? '', there);

@@ -1,3 +1,4 @@
+import { toWorkKey } from '../work-kind/qualified-name.ts';
 import { omitUndefined } from '../../shared/runtime/omit-undefined.ts';
 import type { StartEstimate } from '../insight/estimate/estimate-start.ts';
 import type { ClusterHurdle, Explanation, Holder, Waits } from '../insight/explain/explain.ts';
@@ -15,10 +16,11 @@ export const HIDDEN_JOB = 'a Job of somebody else';
 
 /** The explanation without the names of Jobs, queues and clusters that the viewer may not see. Counts and the viewer's own Jobs stay. */
 export function redactExplanation(explanation: Explanation, may: VisibleNames): Explanation {
-  if (explanation.kind !== 'Waiting') return explanation;
+  if (explanation.kind !== 'Waiting') return { ...explanation, job: toWorkKey(explanation.job) };
   const { cohort, estimatedStart, reservation, ...rest } = explanation;
   return {
     ...rest,
+    job: toWorkKey(explanation.job),
     ...(estimatedStart === undefined ? {} : { estimatedStart: estimateFor(estimatedStart, may) }),
     ...(reservation !== undefined && may.cluster(reservation.cluster) ? { reservation } : {}),
     ahead: explanation.ahead.map(nameOf(may)),
@@ -43,7 +45,7 @@ export function redactExplanation(explanation: Explanation, may: VisibleNames): 
 const nameOf =
   (may: VisibleNames) =>
   (job: string): string =>
-    may.namespace(job.slice(0, job.indexOf('/'))) ? job : HIDDEN_JOB;
+    may.namespace(job.slice(0, job.indexOf('/'))) ? toWorkKey(job) : HIDDEN_JOB;
 
 const holdersFor = (holders: readonly Holder[], may: VisibleNames): readonly Holder[] =>
   holders.map(({ job, amount }) => ({ job: nameOf(may)(job), amount }));

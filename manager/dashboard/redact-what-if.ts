@@ -2,6 +2,7 @@ import type { DeepReadonly } from '../../shared/api/kubernetes.ts';
 import { omitUndefined } from '../../shared/runtime/omit-undefined.ts';
 import type { Effect, EffectKind, JobState, WhatIf } from '../insight/what-if/what-if.ts';
 import type { ClusterQueue } from '../api/cluster-queue.ts';
+import { toWorkKey } from '../work-kind/qualified-name.ts';
 import { namespaceOf } from './job-line.ts';
 import type { WhatIfView } from './views.ts';
 import type { VisibleNames } from './redact-explanation.ts';
@@ -45,7 +46,12 @@ const queueOf = ({ without, now, with: standing }: Effect): string | undefined =
   [without, now, standing].flatMap((each) => (each !== undefined && 'clusterQueue' in each ? [each.clusterQueue] : []))[0];
 
 function jobOf({ job, kind, without, with: standing }: Effect, may: VisibleNames): WhatIfView['jobs'][number] {
-  return { key: job, kind, ...omitUndefined({ without: without && standingInWords(without, may) }), with: standingInWords(standing, may) };
+  return {
+    key: toWorkKey(job),
+    kind,
+    ...omitUndefined({ without: without && standingInWords(without, may) }),
+    with: standingInWords(standing, may),
+  };
 }
 
 function standingInWords(standing: JobState, may: VisibleNames): string {

@@ -15,9 +15,11 @@ import type { JobIndex } from './job-index.ts';
 import { parseJobQuery } from './job-query.ts';
 import type { JobTable } from './job-table.ts';
 import { jobView, keptJobView, type CopyPods, type KeptJob } from './job-view.ts';
-import { follow, liveReading, toRead, toSee, type LiveReading, type LiveReadingDeps } from './live-reading.ts';
+import { follow, liveReading, refusalToSee, toRead, toSee, type LiveReading, type LiveReadingDeps } from './live-reading.ts';
 import { placeReading, type PlaceReading, type PlaceReadingDeps } from './place-reading.ts';
-import { rightsKey, seesIt, viewerOf, type Rights } from './rights.ts';
+import { formatWork, parseQualifiedName, workKey } from '../work-kind/qualified-name.ts';
+import type { WorkKind } from '../work-kind/work-kind.ts';
+import { rightsKey, viewerOf, type Rights } from './rights.ts';
 import type { Found, Refused, ClaimedIdentity } from './rights-reader.ts';
 import { HOURS_MAX, parseHours, parseMoment } from './time-line.ts';
 import type { TimeLines } from './time-line-reading.ts';
@@ -29,6 +31,8 @@ export type KeptJobs = {
   query(query: {
     readonly namespace: string;
     readonly name: string;
+    /** `jobs`, or `RESOURCE.GROUP` of another kind. */
+    readonly resource: string;
     readonly limit: number;
     readonly earlier: boolean;
   }): Promise<readonly KeptJob[]>;
@@ -39,6 +43,7 @@ export type KeptJobs = {
 };
 
 export type SessionDeps = {
+  readonly kind: WorkKind<Job>;
   readonly index: JobIndex;
   readonly jobs: Lister<Job>;
   readonly feeds: Feeds;
@@ -157,24 +162,24 @@ export function createSessions(deps: SessionDeps): OpenSession {
 }
 
 /** A Job that exists, and that is none of the manager's. */
-const unmanaged = ({ namespace, name }: ObjectKey): { readonly kind: 'Missing'; readonly what: string } => ({
+const unmanaged = (kind: WorkKind<Job>, key: ObjectKey): { readonly kind: 'Missing'; readonly what: string } => ({
   kind: 'Missing',
-  what: `the Job ${namespace}/${name} exists, and Switchyard does not run it: created without the label ${QUEUE_NAME_LABEL}, it runs on this cluster; add the label with the name of a LocalQueue to its manifest, then delete the Job and create it again`,
+  what: `the ${formatWork(kind, key)} exists, and Switchyard does not run it: created without the label ${QUEUE_NAME_LABEL}, it runs on this cluster; add the label with the name of a LocalQueue to its manifest, then delete the ${kind.of(key.name).resource.kind} and create it again`,
 });
 
 function jobReading(deps: SessionDeps, user: KubeUser, seen: Rights): Pick<Session, 'job' | 'explain' | 'yaml' | 'events' | 'log'> {
-  const { index, jobs, kept, rights, explanations, readJob, readEvents, traceUrl, act } = deps;
-  const missing = ({ namespace, name }: ObjectKey): { readonly kind: 'Missing'; readonly what: string } => ({
+  const { kind, index, jobs, kept, rights, explanations, readJob, readEvents, traceUrl, act } = deps;
+  const missing = (key: ObjectKey): { readonly kind: 'Missing'; readonly what: string } => ({
     kind: 'Missing',
-    what: `there is no Job ${namespace}/${name}`,
+    what: `there is no ${formatWork(kind, key)}`,
   });
-  /** A viewer who may list the Jobs of a namespace sees each of them. */
-  const refusal = (namespace: string, name: string): Promise<Refused | undefined> | undefined =>
-    seesIt(seen.namespaces, namespace) ? undefined : rights.refusal(user, toSee(namespace, name));
+  const refusal = (namespace: string, name: string): Promise<Refused | undefined> =>
+    refusalToSee({ rights, seen, user }, { namespace, name });
 
   /** The latest stored Job of a name, or the one of that UID. */
-  const lastKept = async ({ namespace, name }: ObjectKey, uid?: string): Promise<KeptJob | undefined> => {
-    const found = (await kept?.query({ namespace: namespace ?? '', name, limit: 10, earlier: seen.namespaces === 'All' })) ?? [];
+  const lastKept = async ({ namespace, name: qualified }: ObjectKey, uid?: string): Promise<KeptJob | undefined> => {
+    const { qualifier: resource = 'jobs', name } = parseQualifiedName(qualified);
+    const found = (await kept?.query({ namespace, name, resource, limit: 10, earlier: seen.namespaces === 'All' })) ?? [];
     return uid === undefined ? found[0] : found.find((each) => each.uid === uid);
   };
 
@@ -184,13 +189,13 @@ function jobReading(deps: SessionDeps, user: KubeUser, seen: Rights): Pick<Sessi
       if (refused !== undefined) return refused;
       const key = { namespace, name };
       const job = jobs.get(key);
-      const line = index.get(`${namespace}/${name}`);
+      const line = index.get(workKey(key));
       if (job !== undefined && line !== undefined) {
-        const view = jobView(job, line, (await kept?.podsOf(job.metadata.uid)) ?? [], traceUrl);
-        return { kind: 'Found', value: { ...view, may: act === undefined ? [] : await actionsOnJob(rights, user, namespace, name) } };
+        const view = jobView(job, line, kind, (await kept?.podsOf(job.metadata.uid)) ?? [], traceUrl);
+        return { kind: 'Found', value: { ...view, may: act === undefined ? [] : await actionsOnJob(rights, user, key) } };
       }
       const record = await lastKept(key);
-      if (record === undefined) return (await readJob(key)) === undefined ? missing(key) : unmanaged(key);
+      if (record === undefined) return (await readJob(key)) === undefined ? missing(key) : unmanaged(kind, key);
       return { kind: 'Found', value: { ...keptJobView(record, (await kept?.podsOf(record.uid)) ?? []), may: [] } };
     },
     async explain(namespace, name) {
@@ -198,7 +203,7 @@ function jobReading(deps: SessionDeps, user: KubeUser, seen: Rights): Pick<Sessi
       if (refused !== undefined) return refused;
       const key = { namespace, name };
       const job = jobs.get(key);
-      if (job === undefined || index.get(`${namespace}/${name}`) === undefined) return missing(key);
+      if (job === undefined || index.get(workKey(key)) === undefined) return missing(key);
       const explanation = await explanations.of(job as DeepReadonly<Job>, seen, ownerOf(user));
       return { kind: 'Found', value: explanation };
     },
@@ -217,11 +222,13 @@ function jobReading(deps: SessionDeps, user: KubeUser, seen: Rights): Pick<Sessi
     },
     async yaml(namespace, name) {
       // A Job's manifest has more than a list of Jobs shows: getting the Job must be allowed.
-      const refused = await rights.refusal(user, toSee(namespace, name));
-      if (refused !== undefined) return refused;
       const key = { namespace, name };
+      const refused = await rights.refusal(user, toSee(key));
+      if (refused !== undefined) return refused;
       const job = await readJob(key);
-      return job === undefined ? missing(key) : { kind: 'Found', value: stringify(job) };
+      if (job === undefined) return missing(key);
+      const { metadata } = job as { readonly metadata?: object };
+      return { kind: 'Found', value: stringify({ ...job, metadata: { ...metadata, name: parseQualifiedName(name).name } }) };
     },
     async log(namespace, name, pod) {
       const refused = (await refusal(namespace, name)) ?? (await rights.refusal(user, toRead(namespace, pod)));
@@ -232,7 +239,7 @@ function jobReading(deps: SessionDeps, user: KubeUser, seen: Rights): Pick<Sessi
       if (log === undefined)
         return {
           kind: 'Missing',
-          what: `no log of pod ${pod} is kept; while it runs, with your rights there: ${follow(namespace, name)}`,
+          what: `no log of pod ${pod} is kept; while it runs, with your rights there: ${follow(kind, { namespace, name })}`,
         };
       return { kind: 'Found', value: { pod, cluster: copy?.cluster, log } };
     },

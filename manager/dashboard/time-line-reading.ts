@@ -7,7 +7,7 @@ import type { FairScheduler } from './fair-scheduler.ts';
 import { amountIn } from './fill.ts';
 import type { JobIndex } from './job-index.ts';
 import { hasEnded, namespaceOf } from './job-line.ts';
-import type { KeptJob } from './job-view.ts';
+import { keyOfKept, type KeptJob } from './job-view.ts';
 import { createMoment, type PastJob } from './overview-at.ts';
 import { rightsKey, seenUid, seesIt, type Rights } from './rights.ts';
 import { bucketsOf, createLevels, createTimeBuckets, HOUR_MS, type BucketShape, type Levels } from './time-line.ts';
@@ -190,7 +190,8 @@ function goneJob(job: KeptJob): Span {
     ...times,
     outcome,
     line: {
-      key: `${job.namespace}/${job.name}`,
+      key: keyOfKept(job),
+      ...omitUndefined({ kind: job.kind }),
       uid: job.uid,
       state: outcome,
       createdMs,

@@ -5,8 +5,10 @@ export type JobState = 'Waiting' | 'Held' | 'Dispatching' | 'Running' | 'Resting
 
 /** A Job as one line of a table. */
 export type JobLine = {
-  /** `NAMESPACE/NAME`. */
+  /** `NAMESPACE/NAME` of a Job, `NAMESPACE/RESOURCE.GROUP/NAME` of an object of another kind. */
   readonly key: string;
+  /** Its kind, such as `JobSet`; absent: Job. */
+  readonly kind?: string;
   readonly uid: string;
   readonly state: JobState;
   /** The reason of the state in one word, for grouping. */
@@ -24,7 +26,7 @@ export type JobLine = {
   readonly admittedMs?: number;
   readonly startedMs?: number;
   readonly endedMs?: number;
-  /** The completions that the Job needs; the counts of pods follow. */
+  /** The completions that the Job needs, of other kinds the number of its pods; the counts of pods follow. */
   readonly completions: number;
   readonly active: number;
   readonly succeeded: number;
@@ -393,8 +395,8 @@ export type LivePod = { readonly pod: string; readonly phase: string; readonly i
 export type LivePods = { readonly cluster: string; readonly pods: readonly LivePod[] };
 
 /**
- * An action on all of `jobs` (`NAMESPACE/NAME`), or on a cluster. `count` is the number of Jobs that the user has confirmed, and must be
- * that of `jobs`.
+ * An action on all of `jobs`, by the keys of their lines, or on a cluster. `count` is the number of Jobs that the user has confirmed, and
+ * must be that of `jobs`.
  */
 export type ActionRequest =
   | { readonly action: JobAction; readonly jobs: readonly string[]; readonly count: number }

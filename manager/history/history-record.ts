@@ -1,5 +1,5 @@
 import type { EndedPod } from '../../shared/api/ended-pods.ts';
-import type { DeepReadonly, Job } from '../../shared/api/kubernetes.ts';
+import type { DeepReadonly, WorkObject } from '../../shared/api/kubernetes.ts';
 import { PRIORITY_CLASS_LABEL, SUBMISSION_ANNOTATION } from '../../shared/api/names.ts';
 import { parseWireTime, toWireTime } from '../../shared/api/wire-time.ts';
 import { controllerOf } from '../../shared/kube/controller-of.ts';
@@ -10,6 +10,8 @@ import { actsOn, type JobAct } from '../api/job-acts.ts';
 import { queueNameOf } from '../api/job-annotations.ts';
 import type { NamespaceIdentity } from '../api/namespace-identities.ts';
 import type { AdmissionRecord } from '../api/records.ts';
+import { parseQualifiedName } from '../work-kind/qualified-name.ts';
+import type { WorkKind } from '../work-kind/work-kind.ts';
 
 /** The record of an ended Job, in a few hundred bytes. */
 export type HistoryRecord = {
@@ -18,6 +20,9 @@ export type HistoryRecord = {
   /** Absent: at the time of writing it was unknown which of the namespaces of that name it was. */
   readonly namespaceUid?: string;
   readonly name: string;
+  /** Its kind, such as `JobSet`, and its resource and group, `jobsets.jobset.x-k8s.io`. Absent: Job. */
+  readonly kind?: string;
+  readonly resource?: string;
   readonly outcome: 'Complete' | 'Failed' | 'Deleted';
   readonly reason?: string;
   readonly message?: string;
@@ -56,6 +61,9 @@ export type HistoryRecord = {
 export const isOfUser = ({ submittedBy, user }: Pick<HistoryRecord, 'submittedBy' | 'user'>, name: string): boolean =>
   user === name || submittedBy === name;
 
+/** Whether it is of this resource: `jobs`, or `RESOURCE.GROUP` of another kind. */
+export const isOfResource = ({ resource = 'jobs' }: Pick<HistoryRecord, 'resource'>, wanted: string): boolean => resource === wanted;
+
 /** The endings of the pods of one copy. */
 export type HistoryPods = {
   readonly cluster: string;
@@ -75,6 +83,7 @@ export const belongsTo = ({ namespace, namespaceUid, created }: Of, now: Namespa
 type Of = Pick<HistoryRecord, 'namespace' | 'namespaceUid' | 'created'>;
 
 export type HistoryRecordDeps = {
+  readonly kind: WorkKind;
   /** The present namespace of that name, where it is known. */
   readonly namespace: NamespaceIdentity | undefined;
   readonly nowMs: number;
@@ -82,19 +91,22 @@ export type HistoryRecordDeps = {
 
 /** The record of an ended Job, or of one that is deleted at `nowMs`. */
 export function historyRecord(
-  job: DeepReadonly<Job>,
+  job: DeepReadonly<WorkObject>,
   record: AdmissionRecord | undefined,
-  { namespace, nowMs }: HistoryRecordDeps,
+  { kind, namespace, nowMs }: HistoryRecordDeps,
 ): HistoryRecord {
   const { metadata, status } = job;
+  const { qualifier: resource, name } = parseQualifiedName(metadata.name);
+  const { startTime, completionTime, succeeded, failed } = kind.progress(job);
   const end = finishedCondition(status);
   const acts = actsOn(job);
-  const ended = status?.completionTime ?? end?.lastTransitionTime ?? toWireTime(nowMs);
+  const ended = completionTime ?? end?.lastTransitionTime ?? toWireTime(nowMs);
   return {
     uid: metadata.uid,
     namespace: metadata.namespace,
     ...omitUndefined({ namespaceUid: namespaceUidOf(job, namespace) }),
-    name: metadata.name,
+    name,
+    ...omitUndefined({ kind: resource === undefined ? undefined : kind.of(metadata.name).resource.kind, resource }),
     outcome: end === undefined ? 'Deleted' : end.type === 'Complete' ? 'Complete' : 'Failed',
     ...omitUndefined({
       reason: end?.type === 'Complete' ? undefined : end?.reason,
@@ -111,19 +123,19 @@ export function historyRecord(
       acts: acts.length === 0 ? undefined : acts,
       owner: ownerOf(job),
       admitted: record?.since,
-      started: status?.startTime ?? undefined,
+      started: startTime,
       requests: record?.requests,
       admittedSeconds: record && admittedSeconds(record, ended),
     }),
     created: metadata.creationTimestamp ?? ended,
     ended,
-    succeeded: status?.succeeded ?? 0,
-    failed: status?.failed ?? 0,
+    succeeded,
+    failed,
   };
 }
 
 /** The cache of namespaces may be ahead of that of Jobs: a Job does not belong to a namespace younger than itself. */
-function namespaceUidOf({ metadata }: DeepReadonly<Job>, namespace: NamespaceIdentity | undefined): string | undefined {
+function namespaceUidOf({ metadata }: DeepReadonly<WorkObject>, namespace: NamespaceIdentity | undefined): string | undefined {
   const createdMs = parseWireTime(metadata.creationTimestamp);
   return namespace === undefined || createdMs === undefined || namespace.createdMs > createdMs ? undefined : namespace.uid;
 }
@@ -134,7 +146,7 @@ function admittedSeconds(record: AdmissionRecord, ended: string): number {
   return record.evicted === true || from === undefined || to === undefined ? before : before + Math.max(0, Math.round((to - from) / 1000));
 }
 
-function ownerOf(job: DeepReadonly<Job>): string | undefined {
+function ownerOf(job: DeepReadonly<WorkObject>): string | undefined {
   const owner = controllerOf(job);
   return owner && `${owner.kind}/${owner.name}`;
 }

@@ -106,7 +106,7 @@ export function createHistoryWriter(deps: HistoryWriterDeps): HistoryWriter {
     if (!isFinished(job.status) && record === undefined) return;
     addBounded(known, uid);
     const namespace = namespaces.of(job.metadata.namespace);
-    enqueue(recordEntries(historyRecord(job, record, { namespace, nowMs: clock.now() })));
+    enqueue(recordEntries(historyRecord(job, record, { kind, namespace, nowMs: clock.now() })));
   }
 
   function recordOf(job: DeepReadonly<Job>): AdmissionRecord | undefined {

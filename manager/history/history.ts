@@ -21,13 +21,15 @@ import {
   uidIn,
   type RecordKey,
 } from './history-keys.ts';
-import { belongsTo, isOfUser, type HistoryPods, type HistoryRecord } from './history-record.ts';
+import { belongsTo, isOfResource, isOfUser, type HistoryPods, type HistoryRecord } from './history-record.ts';
 import type { Entry, KeyValueStore, Listed } from './key-value-store.ts';
 
 export type HistoryQuery = {
   /** Absent: all namespaces. */
   readonly namespace?: string;
   readonly name?: string;
+  /** `jobs`, or `RESOURCE.GROUP` of another kind; absent: any kind. */
+  readonly resource?: string;
   /** Only Jobs of this namespace, and not of an earlier one of its name. */
   readonly of?: NamespaceIdentity;
   readonly uid?: string;
@@ -154,6 +156,7 @@ export function createHistory(store: KeyValueStore): History {
         if (query.sinceMs !== undefined && parsed.endedMs < query.sinceMs) break;
         const record = await recordAt(key);
         if (record === undefined || (query.outcome !== undefined && record.outcome !== query.outcome)) continue;
+        if (query.resource !== undefined && !isOfResource(record, query.resource)) continue;
         if (query.user !== undefined && !isOfUser(record, query.user)) continue;
         if (query.of !== undefined && !belongsTo(record, query.of)) continue;
         found.push(record);

@@ -1,5 +1,6 @@
 import type { KubeUser } from '../../shared/kube/access-reviews.ts';
 import { foreignRequest } from './foreign-request.ts';
+import { workOf } from './work-of.ts';
 import { RequestRefused, type ApiAnswer, type ApiRequest, type Caller, type Route, type ServerEvent } from './route.ts';
 
 /** The session of one viewer, as far as it is served. */
@@ -44,7 +45,8 @@ export type FoundHere<T> =
 export type OpenDashboard = (caller: Caller) => Promise<DashboardSession | RefusedHere>;
 
 const BASE = '/api/v1';
-const JOB = `${BASE}/namespaces/{namespace}/jobs/{name}`;
+/** `{resource}` is `jobs`, or the resource and group of another kind of work. */
+const JOB = `${BASE}/namespaces/{namespace}/{resource}/{name}`;
 
 /** The session of the caller, whose requests it counts. Throws {@link RequestRefused}. */
 type Opened = (request: Pick<ApiRequest, 'caller' | 'countFor'>) => Promise<DashboardSession>;
@@ -74,8 +76,10 @@ export function viewRoutes(open: OpenDashboard): readonly Route[] {
   });
   const named =
     (read: (session: DashboardSession, namespace: string, name: string) => Promise<FoundHere<object>>) =>
-    async (session: DashboardSession, { parameters: { namespace = '', name = '' } }: ApiRequest): Promise<ApiAnswer> =>
-      json(found(await read(session, namespace, name)));
+    async (session: DashboardSession, { parameters }: ApiRequest): Promise<ApiAnswer> => {
+      const { namespace, name } = workOf(parameters);
+      return json(found(await read(session, namespace, name)));
+    };
   return [
     route(`${BASE}/viewer`, 'Who is asking, and what he may see', async ({ viewer }) => json(viewer)),
     route(`${BASE}/stream`, 'The yard, and then what changes', async (session, { lastEventId, signal }) => ({
@@ -102,12 +106,15 @@ export function viewRoutes(open: OpenDashboard): readonly Route[] {
       'What Events say of it',
       named((session, namespace, name) => session.events(namespace, name)),
     ),
-    route(`${JOB}/yaml`, 'As it is stored', async (session, { parameters: { namespace = '', name = '' } }) => ({
-      kind: 'Bytes',
-      status: 200,
-      headers: { 'content-type': 'application/yaml; charset=utf-8' },
-      body: Buffer.from(found(await session.yaml(namespace, name))),
-    })),
+    route(`${JOB}/yaml`, 'As it is stored', async (session, { parameters }) => {
+      const { namespace, name } = workOf(parameters);
+      return {
+        kind: 'Bytes',
+        status: 200,
+        headers: { 'content-type': 'application/yaml; charset=utf-8' },
+        body: Buffer.from(found(await session.yaml(namespace, name))),
+      };
+    }),
     route(
       `${JOB}/pods`,
       'Its pods that are there now',
@@ -116,10 +123,13 @@ export function viewRoutes(open: OpenDashboard): readonly Route[] {
     route(
       `${JOB}/pods/{pod}/log`,
       'What is kept of the log of one of its pods; with `follow` the log of one that is there, as it is written',
-      async (session, { parameters: { namespace = '', name = '', pod = '' }, query, lastEventId, signal }) =>
-        query.get('follow') === null
+      async (session, { parameters, query, lastEventId, signal }) => {
+        const { namespace, name } = workOf(parameters);
+        const { pod = '' } = parameters;
+        return query.get('follow') === null
           ? json(found(await session.log(namespace, name, pod)))
-          : { kind: 'Events', events: found(await session.followLog(namespace, name, pod, lastEventId, signal)) },
+          : { kind: 'Events', events: found(await session.followLog(namespace, name, pod, lastEventId, signal)) };
+      },
     ),
     route(
       `${BASE}/queues`,

@@ -1,13 +1,17 @@
 import type { AccessAttributes } from '../../shared/kube/access-reviews.ts';
 import { parseWireTime } from '../../shared/api/wire-time.ts';
 import { omitUndefined } from '../../shared/runtime/omit-undefined.ts';
+import { parseQualifiedName, resourceOfWork } from '../work-kind/qualified-name.ts';
 import { RequestRefused, type Parameters, type Route } from './route.ts';
+import { workOf } from './work-of.ts';
 
 /** The history of ended Jobs, as far as it is served. */
 export type HistoryReader = {
   query(query: {
     readonly namespace: string;
     readonly name?: string;
+    /** `jobs`, or `RESOURCE.GROUP` of another kind; absent: any kind. */
+    readonly resource?: string;
     readonly outcome?: Outcome;
     readonly user?: string;
     readonly sinceMs?: number;
@@ -23,29 +27,29 @@ const OUTCOMES = ['Complete', 'Failed', 'Deleted'] as const;
 type Outcome = (typeof OUTCOMES)[number];
 
 const COLLECTION = '/apis/history/v1/namespaces/{namespace}/jobs';
-const ONE = `${COLLECTION}/{name}`;
+const ONE = '/apis/history/v1/namespaces/{namespace}/{resource}/{name}';
 const LIMIT = 100;
 const LIMIT_MAX = 1_000;
 
 /** A user who may read the Jobs of a namespace may read their history; one who may also read logs there may read stored log tails. */
-const jobs =
-  (verb: string) =>
-  ({ namespace = '', name }: Parameters): AccessAttributes => ({
-    resourceAttributes: { namespace, verb, group: 'batch', resource: 'jobs', ...omitUndefined({ name }) },
-  });
+const list = ({ namespace = '' }: Parameters): AccessAttributes => ({
+  resourceAttributes: { namespace, verb: 'list', group: 'batch', resource: 'jobs' },
+});
+function get(parameters: Parameters): AccessAttributes {
+  const { namespace, name: qualified } = workOf(parameters);
+  const { group, plural: resource } = resourceOfWork(qualified);
+  return { resourceAttributes: { namespace, verb: 'get', group, resource, name: parseQualifiedName(qualified).name } };
+}
 const logs = (parameters: Parameters): readonly AccessAttributes[] => {
   const { namespace = '', pod = '' } = parameters;
-  return [
-    jobs('get')(parameters),
-    { resourceAttributes: { namespace, verb: 'get', group: '', resource: 'pods', subresource: 'log', name: pod } },
-  ];
+  return [get(parameters), { resourceAttributes: { namespace, verb: 'get', group: '', resource: 'pods', subresource: 'log', name: pod } }];
 };
 
 /** History over HTTP, by namespaces. */
 export function historyRoutes(history: HistoryReader): readonly Route[] {
-  const latest = async ({ namespace = '', name = '' }: Parameters): Promise<object & { readonly uid: string }> => {
-    const [record] = await history.query({ namespace, name, limit: 1 });
-    if (record === undefined) throw notFound(`there is no history of a Job ${namespace}/${name}`);
+  const latest = async ({ namespace = '', resource = '', name = '' }: Parameters): Promise<object & { readonly uid: string }> => {
+    const [record] = await history.query({ namespace, name, resource, limit: 1 });
+    if (record === undefined) throw notFound(`there is no history of ${resource === 'jobs' ? 'a Job' : resource} ${namespace}/${name}`);
     return record;
   };
   return [
@@ -56,16 +60,18 @@ export function historyRoutes(history: HistoryReader): readonly Route[] {
       query: {
         limit: `how many at most, 1 to ${LIMIT_MAX}; ${LIMIT} without it`,
         name: 'only Jobs of this name',
+        resource: 'only Jobs (jobs), or only objects of another kind (RESOURCE.GROUP, such as jobsets.jobset.x-k8s.io)',
         outcome: `only Jobs with this outcome: ${OUTCOMES.join(', ')}`,
         user: 'only Jobs that this user created or submitted',
         since: 'only Jobs that ended at or after this time (RFC 3339)',
       },
-      access: jobs('list'),
+      access: list,
       answers: { 200: { about: 'records', schema: 'History' }, 422: { about: 'a parameter cannot be used', schema: 'Status' } },
       async handle({ parameters: { namespace = '' }, query }) {
         const given = (name: string): string | undefined => query.get(name) ?? undefined;
         const filters = omitUndefined({
           name: given('name'),
+          resource: given('resource'),
           user: given('user'),
           outcome: outcomeOf(query.get('outcome')),
           sinceMs: timeOf(query.get('since')),
@@ -78,7 +84,7 @@ export function historyRoutes(history: HistoryReader): readonly Route[] {
       method: 'GET',
       path: ONE,
       summary: 'What became of the last Job of a name, and what its pods ended with',
-      access: jobs('get'),
+      access: get,
       answers: { 200: { about: 'its record', schema: 'HistoryRecord' }, 404: { about: 'there is none', schema: 'Status' } },
       async handle({ parameters }) {
         const record = await latest(parameters);
@@ -134,6 +140,8 @@ const RECORD = {
     uid: TEXT,
     namespace: TEXT,
     name: TEXT,
+    kind: { ...TEXT, description: 'absent: Job' },
+    resource: { ...TEXT, description: 'resource and group of a kind other than Job' },
     outcome: { enum: ['Complete', 'Failed', 'Deleted'] },
     reason: TEXT,
     cluster: TEXT,

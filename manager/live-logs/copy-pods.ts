@@ -1,4 +1,5 @@
 import { isJsonObject } from '../../shared/api/json-value.ts';
+import { podIdentity } from '../../shared/api/copy-identity.ts';
 import { JOB_COMPLETION_INDEX } from '../../shared/api/names.ts';
 import { parseWireTime } from '../../shared/api/wire-time.ts';
 import { isPodName } from '../../shared/kube/keys.ts';
@@ -17,12 +18,18 @@ export type CopyPod = {
 const PHASES = ['Pending', 'Running', 'Succeeded', 'Failed', 'Unknown'] as const;
 type Phase = (typeof PHASES)[number];
 
-/** The pods of a list that this copy controls: labels and names prove nothing. */
-export const podsOfCopy = (items: readonly unknown[], copyUid: string): CopyPod[] =>
+/**
+ * The pods of a list that this copy controls: labels and names prove nothing. `originUid`: of a kind whose operator may put objects between
+ * the copy and its pods, those that run for this original by their environment.
+ */
+export const podsOfCopy = (items: readonly unknown[], copyUid: string, originUid?: string): CopyPod[] =>
   items.flatMap((item) => {
     const { metadata, spec, status } = recordOf(item);
     const { name, ownerReferences, annotations } = recordOf(metadata);
-    const isItsOwn = listOf(ownerReferences).some((owner) => recordOf(owner)['controller'] === true && recordOf(owner)['uid'] === copyUid);
+    const isControlled = listOf(ownerReferences).some(
+      (owner) => recordOf(owner)['controller'] === true && recordOf(owner)['uid'] === copyUid,
+    );
+    const isItsOwn = isControlled || (originUid !== undefined && podIdentity(spec)?.originUid === originUid);
     if (!isItsOwn || typeof name !== 'string' || !isPodName(name)) return [];
     const container = recordOf(listOf(recordOf(spec)['containers'])[0])['name'];
     if (typeof container !== 'string' || !isPodName(container)) return [];

@@ -13,6 +13,7 @@ import type { WorkerCluster } from '../api/worker-cluster.ts';
 import type { Answered, LiveLogs, LogEvent, LogReading } from '../dashboard/live-logs.ts';
 import type { LivePods } from '../dashboard/views.ts';
 import { copyIdentity, copyName } from '../work-kind/copy-marks.ts';
+import { operandOf, parseQualifiedName } from '../work-kind/qualified-name.ts';
 import { isPodName } from '../../shared/kube/keys.ts';
 import { hasEnded, podsOfCopy, type CopyPod } from './copy-pods.ts';
 import { followLog } from './follow-log.ts';
@@ -49,6 +50,8 @@ type Place = {
   readonly namespace: string;
   readonly uid: string;
   readonly selector: string;
+  /** Of the original, where pods need not be controlled by the copy. */
+  readonly originUid: string | undefined;
 };
 
 /** Why pods or logs cannot be shown. */
@@ -91,22 +94,28 @@ export function createLiveLogs({ kind, readers, workerClusters, clock, log }: Li
 
   /** The copy of this very Job, by its cluster; a Job of the same name with another original is none. */
   async function placeOf(job: DeepReadonly<Job>): Promise<Place> {
-    const { namespace, uid } = job.metadata;
+    const { namespace, name, uid } = job.metadata;
     const { cluster } = recordOf(job);
+    const own = kind.of(name);
     const client = await readerOf(cluster);
     const isLocal = workerClusters.get({ namespace: '', name: cluster })?.spec.local === true;
+    const nameOfCopy = parseQualifiedName(copyName(job, isLocal)).name;
     const found = await copies.of(keyOf(job), async () => {
-      const copy = await timed((signal) => client.get(kind.resource, { namespace, name: copyName(job, isLocal) }, { signal }));
-      const selector = copyIdentity(copy)?.originUid === uid ? kind.podSelector(copy) : undefined;
+      const copy = await timed((signal) => client.get(own.resource, { namespace, name: nameOfCopy }, { signal }));
+      const selector = copyIdentity(copy)?.originUid === uid ? own.podSelector(copy) : undefined;
       if (selector === undefined) throw new NotShown({ kind: 'Missing', what: `there is no copy of it on cluster ${cluster}` });
       return { uid: copy.metadata.uid, selector };
     });
-    return { cluster, client, namespace, ...found };
+    return { cluster, client, namespace, ...found, originUid: own === kind.of(undefined) ? undefined : uid };
   }
 
-  async function listed({ client, namespace, selector, uid }: Place, fieldSelector: string, limit: number): Promise<readonly CopyPod[]> {
+  async function listed(
+    { client, namespace, selector, uid, originUid }: Place,
+    fieldSelector: string,
+    limit: number,
+  ): Promise<readonly CopyPod[]> {
     const { items } = await timed((signal) => client.list(PODS, { namespace, labelSelector: selector, fieldSelector, limit, signal }));
-    return podsOfCopy(items.slice(0, limit), uid);
+    return podsOfCopy(items.slice(0, limit), uid, originUid);
   }
 
   /** Finds a pod by a list of one, which needs only the right to list. */
@@ -121,7 +130,7 @@ export function createLiveLogs({ kind, readers, workerClusters, clock, log }: Li
     if (error instanceof NotShown) return error.answer;
     const { cluster } = recordOf(job);
     log.debug('pods of a cluster cannot be shown', { cluster, error });
-    if (isForbidden(error)) return { kind: 'Refused', status: 403, why: notAllowed(cluster, job) };
+    if (isForbidden(error)) return { kind: 'Refused', status: 403, why: notAllowed(kind, cluster, job) };
     if (isNotFound(error)) return { kind: 'Missing', what: `there is no copy of it on cluster ${cluster}` };
     const what = error instanceof ApiError ? `answers ${error.code}` : 'does not answer';
     return { kind: 'Refused', status: 503, why: `cluster ${cluster} ${what}` };
@@ -171,7 +180,7 @@ export function createLiveLogs({ kind, readers, workerClusters, clock, log }: Li
           find: async () => (await found(job, name))?.pod,
           client: () => readerOf(cluster),
           paces: [createTrafficPace({ ...PACE_OF_ONE, clock }), paceOfAll],
-          refused: notAllowed(cluster, job),
+          refused: notAllowed(kind, cluster, job),
           clock,
           signal,
         });
@@ -183,9 +192,9 @@ export function createLiveLogs({ kind, readers, workerClusters, clock, log }: Li
   };
 }
 
-const notAllowed = (cluster: string, { metadata }: DeepReadonly<Job>): string =>
+const notAllowed = (kind: WorkKind, cluster: string, { metadata }: DeepReadonly<Job>): string =>
   `the manager may not list pods and read pods/log on cluster ${cluster}: \`switchyard clusters join CONTEXT --name ${cluster} --live-logs\`, or managerAccess.liveLogs of the chart ` +
-  `switchyard-worker there, gives it that right; with your own rights there: switchyard logs ${metadata.namespace}/${metadata.name} --follow`;
+  `switchyard-worker there, gives it that right; with your own rights there: switchyard logs ${operandOf(metadata, kind.of(metadata.name).resource.kind)} --follow`;
 
 /** Cached answers by key: one request serves all callers at the same time or soon after, up to a bound. A failure is retried soon. */
 function createShared<T>(clock: Clock, keptMs: number): { of(key: string, ask: () => Promise<T>): Promise<T> } {

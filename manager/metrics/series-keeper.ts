@@ -20,6 +20,8 @@ export type SeriesKeeperDeps = {
   readonly workerClusters: Named;
   readonly clusterQueues: Named;
   readonly submissionQueues: Named;
+  /** The kinds of work that the manager takes, such as `Job`. */
+  readonly kinds: readonly string[];
   readonly clock: Clock;
 };
 
@@ -57,6 +59,7 @@ export function createSeriesKeeper({
   workerClusters,
   clusterQueues,
   submissionQueues,
+  kinds,
   clock,
 }: SeriesKeeperDeps): SeriesKeeper {
   let timer: Timer | undefined;
@@ -85,7 +88,7 @@ export function createSeriesKeeper({
   };
 
   workerClusters.addHandler({ added: ({ metadata: { name } }) => beginCluster(metrics, name), deleted });
-  clusterQueues.addHandler({ added: ({ metadata: { name } }) => beginQueue(metrics, name), deleted });
+  clusterQueues.addHandler({ added: ({ metadata: { name } }) => beginQueue(metrics, name, kinds), deleted });
   submissionQueues.addHandler({ deleted });
   return {
     run: (signal) =>
@@ -122,7 +125,7 @@ function beginCluster({ dispatch }: Pick<ManagerMetrics, 'dispatch'>, cluster: s
   fromZero(dispatch.dispatchFailures, { cluster, verb: WRITES, reason: WRITE_FAILURES });
 }
 
-function beginQueue({ admission }: Pick<ManagerMetrics, 'admission'>, cluster_queue: string): void {
+function beginQueue({ admission }: Pick<ManagerMetrics, 'admission'>, cluster_queue: string, kind: readonly string[]): void {
   fromZero(admission.evicted, { cluster_queue, reason: Object.values(EvictionReason) });
-  fromZero(admission.finished, { cluster_queue, result: ['Complete', 'Failed', 'Deleted'] });
+  fromZero(admission.finished, { cluster_queue, result: ['Complete', 'Failed', 'Deleted'], kind });
 }

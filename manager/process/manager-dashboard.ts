@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import type { DeepReadonly, Job } from '../../shared/api/kubernetes.ts';
-import { EVENTS } from '../../shared/api/resources.ts';
+import { apiVersionOf, EVENTS } from '../../shared/api/resources.ts';
 import { isForbidden, isNotFound } from '../../shared/kube/api-error.ts';
 import { createAddressRanges } from '../../shared/kube/address-ranges.ts';
 import type { RawClient, ReadClient, WriteClient } from '../../shared/kube/client.ts';
@@ -24,6 +24,7 @@ import { createLiveLogs } from '../live-logs/live-logs.ts';
 import { createWorkerReaders, type WorkerReadersDeps } from '../live-logs/worker-readers.ts';
 import { redactExplanation, type VisibleNames } from '../dashboard/redact-explanation.ts';
 import { redactWhatIf } from '../dashboard/redact-what-if.ts';
+import { toWorkKey, workKey } from '../work-kind/qualified-name.ts';
 import type { WorkKind } from '../work-kind/work-kind.ts';
 
 /** User labels by which a waiting or ended Job can be found: all of them are cached for every Job. */
@@ -108,7 +109,7 @@ export function createManagerDashboard(
   const explained = async (job: DeepReadonly<Job>, seen: Rights): Promise<object> => {
     const answer = await world.ask({ kind: 'Explain', uid: job.metadata.uid });
     if (answer.kind !== 'Explained')
-      return { kind: 'Unexplained', job: job.metadata.name, message: 'it is not known there yet; try again' };
+      return { kind: 'Unexplained', job: workKey(job.metadata), message: 'it is not known there yet; try again' };
     return redactExplanation(answer.explanation, mayName(seen));
   };
 
@@ -126,7 +127,7 @@ export function createManagerDashboard(
     async order(clusterQueue) {
       const answer = await world.ask({ kind: 'Order', clusterQueue });
       return answer.kind === 'Ordered'
-        ? { ...answer, kind: 'Order' }
+        ? { ...answer, kind: 'Order', first: answer.first.map(({ key, ...each }) => ({ ...each, key: toWorkKey(key) })) }
         : { kind: 'NoOrder', problem: 'it is not known there yet; try again' };
     },
     async whatIf({ submitted, ...question }, seen) {
@@ -150,7 +151,8 @@ export function createManagerDashboard(
       try {
         const job = await client.get(kind.resource, key);
         const { managedFields: _managedFields, ...metadata } = job.metadata as Job['metadata'] & { managedFields?: unknown };
-        return { apiVersion: 'batch/v1', kind: 'Job', ...job, metadata };
+        const { resource } = kind.of(key.name);
+        return { apiVersion: apiVersionOf(resource), kind: resource.kind, ...job, metadata };
       } catch (error) {
         if (isNotFound(error)) return undefined;
         throw error;

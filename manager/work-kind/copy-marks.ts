@@ -13,6 +13,7 @@ import {
   ORIGIN_UID_ANNOTATION,
 } from '../../shared/api/names.ts';
 import { formatKey, objectKey } from '../../shared/kube/keys.ts';
+import { parseQualifiedName, qualifiedName } from './qualified-name.ts';
 
 /** The identity of a copy: its Job and its placement. */
 export type CopyIdentity = { readonly localKey: ObjectKey; readonly originUid: string; readonly epoch: number };
@@ -37,12 +38,13 @@ export const localKeyOfCopy = (copy: DeepReadonly<WorkObject>): string => format
 type Named = DeepReadonly<Partial<Pick<ObjectMeta, 'namespace' | 'name' | 'annotations'>>>;
 
 /**
- * The name of the copy: that of the original, except beside the original, where it is taken. The name leaves room for the completion index,
- * so that pods of an Indexed Job have valid host names.
+ * The name of the copy, of its kind: that of the original, except beside the original, where it is taken. The name leaves room for the
+ * completion index, so that pods of an Indexed Job have valid host names.
  */
 export function copyName(local: { readonly metadata: Pick<ObjectMeta, 'name' | 'uid'> }, besideOriginal: boolean): string {
-  const { name, uid } = local.metadata;
-  return besideOriginal ? `${name.slice(0, 42).replace(/[-.]+$/, '')}-${uid.slice(0, 8)}` : name;
+  if (!besideOriginal) return local.metadata.name;
+  const { qualifier, name } = parseQualifiedName(local.metadata.name);
+  return qualifiedName(qualifier, `${name.slice(0, 42).replace(/[-.]+$/, '')}-${local.metadata.uid.slice(0, 8)}`);
 }
 
 /** The environment variables of a copy with this identity and manager. */

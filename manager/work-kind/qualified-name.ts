@@ -26,6 +26,42 @@ export function kubectlOperands({ namespace, name: qualified }: ObjectKey): stri
   return `${qualifier} -n ${namespace} ${name}`;
 }
 
+/** An object of work as the commands of `switchyard` take it: `team/train` of a Job, `jobset/train -n team` of the kind JobSet. */
+export function operandOf({ namespace, name: qualified }: ObjectKey, kind: string | undefined): string {
+  const { qualifier, name } = parseQualifiedName(qualified);
+  return qualifier === undefined ? `${namespace}/${name}` : `${kind?.toLowerCase() ?? qualifier}/${name} -n ${namespace}`;
+}
+
+/** The group and plural of an object of work. */
+export function resourceOfWork(name: string): Pick<Resource, 'group' | 'plural'> {
+  const { qualifier } = parseQualifiedName(name);
+  if (qualifier === undefined) return JOBS;
+  const end = qualifier.indexOf('.');
+  return { plural: qualifier.slice(0, end), group: qualifier.slice(end + 1) };
+}
+
+/** The key of an object of work for users and programs: `team/train` of a Job, else `team/jobsets.jobset.x-k8s.io/train`. */
+export function workKey({ namespace, name: qualified }: ObjectKey): string {
+  const { qualifier, name } = parseQualifiedName(qualified);
+  return qualifier === undefined ? `${namespace}/${name}` : `${namespace}/${qualifier}/${name}`;
+}
+
+/** The object of a {@link workKey}. */
+export function parseWorkKey(key: string): ObjectKey {
+  const [namespace = '', first = '', second] = key.split('/');
+  return { namespace, name: second === undefined ? first : qualifiedName(first, second) };
+}
+
+/** The {@link workKey} of a key within the manager: `team/jobsets.jobset.x-k8s.io:train`. */
+export const toWorkKey = (key: string): string => key.replace(SEPARATOR, '/');
+
+/** The path of an object of work in HTTP APIs: `namespaces/team/jobs/train`, `namespaces/team/jobsets.jobset.x-k8s.io/train`. */
+export function workPath({ namespace, name: qualified }: ObjectKey): string {
+  const { qualifier = JOBS.plural, name } = parseQualifiedName(qualified);
+  return [NAMESPACES, namespace, qualifier, name].map(encodeURIComponent).join('/');
+}
+const NAMESPACES = 'namespaces';
+
 /**
  * An object of work as people read it: `JobSet team/train`. One of a kind that is not known has its resource instead of its kind:
  * `jobsets.jobset.x-k8s.io team/train`.
@@ -37,9 +73,12 @@ export function formatWork(kind: Pick<WorkKind, 'of'> | undefined, { namespace, 
   return `${known} ${namespace}/${name}`;
 }
 
-/** A text for people, with the objects of these kinds that it names as {@link formatWork} does: `JobSet team/train`. */
+/**
+ * A text for people, with the objects of these kinds that it names as {@link formatWork} does: `JobSet team/train`. It may name them by
+ * their {@link workKey} as well.
+ */
 export function withPlainNames(kinds: readonly Pick<SingleKind, 'resource'>[], text: string): string {
-  if (kinds.length === 0 || !text.includes(SEPARATOR)) return text;
+  if (kinds.length === 0) return text;
   const words = new Map(kinds.map(({ resource }) => [qualifierOf(resource), resource.kind]));
   return text.replaceAll(QUALIFIED_KEY, (whole, namespace: string, qualifier: string, name: string) => {
     const word = words.get(qualifier);
@@ -47,6 +86,21 @@ export function withPlainNames(kinds: readonly Pick<SingleKind, 'resource'>[], t
   });
 }
 
+/** A JSON value for users, with each key of these kinds as a {@link workKey}, and texts as by {@link withPlainNames}. */
+export function withWorkKeys<T>(kinds: readonly Pick<SingleKind, 'resource'>[], value: T): T {
+  const qualifiers = new Set(kinds.map(({ resource }) => qualifierOf(resource)));
+  const isKey = (text: string): boolean =>
+    qualifiers.has(parseQualifiedName(text.slice(text.indexOf('/') + 1)).qualifier) && !text.includes(' ');
+  const read = (each: unknown): unknown => {
+    if (typeof each === 'string') return isKey(each) ? toWorkKey(each) : withPlainNames(kinds, each);
+    if (Array.isArray(each)) return each.map(read);
+    if (typeof each !== 'object' || each === null) return each;
+    return Object.fromEntries(Object.entries(each).map(([field, part]) => [field, read(part)]));
+  };
+  // Only texts have changed.
+  return kinds.length === 0 ? value : (read(value) as T);
+}
+
 /** Also behind the word Job, which such an object is not. */
-const QUALIFIED_KEY = /(?:\bJob )?\b([a-z0-9][-a-z0-9]*)\/([a-z0-9][-.a-z0-9]*):([a-z0-9](?:[-.a-z0-9]*[a-z0-9])?)/g;
+const QUALIFIED_KEY = /(?:\bJob )?\b([a-z0-9][-a-z0-9]*)\/([a-z0-9][-.a-z0-9]*)[:/]([a-z0-9](?:[-.a-z0-9]*[a-z0-9])?)/g;
 const SEPARATOR = ':';

@@ -33,7 +33,7 @@ export const scrapeSuite = defineSuite(FLAGS, ({ waiting, queues, clusters, scra
   const whole = createAdmissionWhole(undefined, undefined, metrics.admission);
   const { informers, admission } = whole;
   const nobody = { addHandler: () => undefined, get: () => undefined };
-  createSeriesKeeper({ ...informers, submissionQueues: nobody, registry, metrics, clock: systemClock });
+  createSeriesKeeper({ ...informers, submissionQueues: nobody, kinds: ['Job'], registry, metrics, clock: systemClock });
   for (let index = 0; index < queues; index++) whole.queue(cpuQueue(`queue-${index}`, 1, undefined));
   for (let index = 0; index < clusters; index++) whole.cluster(`cluster-${index}`, queues);
   for (let index = 0; index < waiting; index++) whole.job(`queue-${index % queues}`, `job-${index}`, '1');

@@ -1,28 +1,34 @@
-/** Goal: a person with a terminal submits, explains, holds, releases and cancels objects of described kinds as Jobs. */
+/**
+ * Goal: a person with a terminal submits, lists, explains, holds, releases and cancels objects of described kinds as Jobs, and reads their
+ * logs and history.
+ */
 import { writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { stringify } from 'yaml';
+import { parse, stringify } from 'yaml';
 import { WORK_KINDS } from '../../manager/api/work-kind.ts';
 import type { WorkObject } from '../../shared/api/kubernetes.ts';
 import { HOLD_ANNOTATION } from '../../shared/api/names.ts';
-import { CUSTOM_RESOURCE_DEFINITIONS, type Resource } from '../../shared/api/resources.ts';
+import { CUSTOM_RESOURCE_DEFINITIONS, PODS, type Resource } from '../../shared/api/resources.ts';
 import { HOME, NAMESPACE } from '../scenario/whole-world.ts';
-import { aCrew, aCrewKind, CREW_DEFINITION, CREW_SPEC } from '../unit/manager/work-kind/described/described.ts';
+import { aCrew, aCrewKind, aCrewPod, CREW_DEFINITION, CREW_SPEC } from '../unit/manager/work-kind/described/described.ts';
 import { createCliWorld, type CliWorld } from './cli-world.ts';
 
 const LIMIT_MS = 300_000;
 const CREWS: Resource<WorkObject> = { group: 'example.com', version: 'v1', plural: 'crews', kind: 'Crew', namespaced: true };
 let cli: CliWorld;
+let east: string;
 
 beforeAll(async () => {
   cli = await createCliWorld(['east'], {
+    keepsLogs: true,
     kinds: [aCrewKind()],
     async install(client, cluster) {
       await client.create(CUSTOM_RESOURCE_DEFINITIONS, CREW_DEFINITION as never);
       if (cluster === HOME) await client.create(WORK_KINDS, { metadata: { name: 'crews.example.com' }, spec: CREW_SPEC });
     },
   });
+  east = await cli.listen('east');
 }, LIMIT_MS);
 afterAll(() => cli.close(), LIMIT_MS);
 
@@ -77,4 +83,98 @@ test('a manifest of a kind that is not taken is refused with those that are', { 
   const { code, stderr } = await cli.run(inTeam('submit', raft));
   expect(code).toBe(1);
   expect(stderr).toContain('apiVersion and kind: are "example.com/v1 Raft", and the manager takes batch/v1 Job, example.com/v1 Crew');
+});
+
+test('objects are listed by the words that kubectl knows, and beside Jobs in one table', { timeout: LIMIT_MS }, async () => {
+  await cli.run(inTeam('submit', crewFile({ name: 'same', annotations: { [HOLD_ANNOTATION]: 'true' } })));
+  const job = { apiVersion: 'batch/v1', kind: 'Job', metadata: { name: 'same', labels }, spec: { template: aCrewPod('100m') } };
+  await cli.run(inTeam('submit', file('same', { ...job, metadata: { ...job.metadata, annotations: { [HOLD_ANNOTATION]: 'true' } } })));
+  for (const words of [['crews'], ['crew'], ['crews.example.com'], ['crew', 'same'], ['crew/same']]) {
+    const { code, stdout } = await cli.run(inTeam('get', ...words));
+    expect({ words, code }).toEqual({ words, code: 0 });
+    expect(stdout).toMatch(/^NAME +QUEUE +CLUSTER/);
+    expect(stdout).toMatch(/^same +main +- +(Held|Waiting)/m);
+  }
+  for (const words of [[], ['all']]) {
+    const { stdout } = await cli.run(inTeam('get', ...words));
+    expect(stdout).toMatch(/^NAME +KIND +QUEUE/);
+    expect(stdout).toMatch(/^same +Job +main/m);
+    expect(stdout).toMatch(/^same +Crew +main/m);
+    expect(stdout).not.toContain('example.com:');
+  }
+  expect((await cli.run(inTeam('get', 'jobs'))).stdout).not.toMatch(/KIND|Crew/);
+  const both = await cli.run(inTeam('get', 'crew/same', 'job/same', '-o', 'name'));
+  expect(both.stdout).toBe('job.batch/same\ncrew.example.com/same\n');
+  const read = parse((await cli.run(inTeam('get', 'crew/same', '-o', 'yaml'))).stdout) as WorkObject;
+  expect(read).toMatchObject({ apiVersion: 'example.com/v1', kind: 'Crew', metadata: { name: 'same' } });
+  await cli.run(inTeam('cancel', 'crew/same', 'job/same', '--yes'));
+});
+
+test('changes of all kinds are followed in one table', { timeout: LIMIT_MS }, async () => {
+  const watching = cli.startProcess(inTeam('get', 'all', '-w'));
+  await cli.until(() => /^argo-\w+ +Crew/m.test(watching.said().stdout));
+  await cli.run(inTeam('submit', crewFile({ name: 'late', annotations: { [HOLD_ANNOTATION]: 'true' } })));
+  await cli.until(() => /^late +Crew .* Held /m.test(watching.said().stdout));
+  await cli.run(inTeam('cancel', 'crew/late'));
+  watching.child.kill('SIGINT');
+  const { code, stdout } = await watching.outcome;
+  expect(code).toBe(130);
+  expect(stdout.match(/^NAME +KIND /gm)).toHaveLength(1);
+});
+
+test('a kind that is not taken, and an object that is not there, are named', { timeout: LIMIT_MS }, async () => {
+  const unknown = await cli.run(inTeam('get', 'rafts'));
+  expect({ ...unknown, stdout: '' }).toEqual({
+    code: 2,
+    stdout: '',
+    stderr: 'switchyard get: KIND: the manager takes no kind rafts; it takes jobs, crews; queues and clusters are listed, too\n',
+  });
+  for (const command of ['hold', 'explain', 'logs']) {
+    const { code, stderr } = await cli.run(inTeam(command, 'rafts.example.com/argo'));
+    expect(code).toBe(1);
+    expect(stderr).toContain('JOB: the manager takes no kind rafts.example.com; it takes jobs, crews');
+  }
+  const missing = await cli.run(inTeam('hold', 'crew/none'));
+  expect({ code: missing.code, stderr: missing.stderr }).toEqual({ code: 1, stderr: 'Crew team/none: not held: there is no such Crew\n' });
+});
+
+test('its pods are found by their labels, and when it is over, its history by kind and name', { timeout: LIMIT_MS }, async () => {
+  await cli.run(inTeam('submit', crewFile({ name: 'gone' })));
+  const key = { namespace: NAMESPACE, name: 'gone' };
+  const onEast = cli.world.client('east');
+  await cli.until(async () => (await onEast.list(CREWS)).items.some(({ metadata }) => metadata.name === 'gone'));
+  const logs = (...flags: string[]): string[] => inTeam('logs', 'crew/gone', '--cluster-kubeconfig', east, ...flags);
+  expect(await cli.run(logs())).toEqual({ code: 0, stdout: '', stderr: 'Crew team/gone has no such pods now\n' });
+  const spec = {
+    restartPolicy: 'Never',
+    terminationGracePeriodSeconds: 0,
+    containers: [{ name: 'main', image: 'busybox', command: ['sh', '-c', 'echo row; sleep 60'] }],
+  };
+  for (const [name, crewName] of [
+    ['rower', 'gone'],
+    ['other', 'argo'],
+  ])
+    await onEast.create(PODS, { metadata: { namespace: NAMESPACE, name, labels: { 'example.com/crew': crewName } }, spec } as never);
+  let printed: Awaited<ReturnType<CliWorld['run']>> | undefined;
+  await cli.until(async () => (printed = await cli.run(logs())).stdout !== '');
+  expect(printed).toMatchObject({ code: 0, stdout: 'row\n' });
+  const following = cli.start(logs('-f'));
+  await cli.until(() => following.said().stdout.endsWith('row\n'));
+  for (const name of ['rower', 'other']) await onEast.delete(PODS, { namespace: NAMESPACE, name }, { propagationPolicy: 'Background' });
+
+  const lastTransitionTime = new Date(cli.world.clock.now()).toISOString().replace(/\.\d+Z/, 'Z');
+  const arrived = { type: 'Arrived', status: 'True', reason: 'Colchis', message: 'there', lastTransitionTime };
+  await onEast.patchStatus(CREWS, key, { type: 'merge', body: { status: { phase: 'Moored', conditions: [arrived] } } });
+  await cli.until(async () => (await cli.world.home.get(CREWS, key)).status?.conditions?.some(({ type }) => type === 'Complete') ?? false);
+  let followed: Awaited<typeof following.outcome> | undefined;
+  void following.outcome.then((outcome) => (followed = outcome));
+  await cli.until(() => followed !== undefined);
+  expect(followed).toMatchObject({ code: 0, stderr: '' });
+  const history = (...words: string[]) =>
+    cli.run(['history', '-n', NAMESPACE, '--history-store', path.join(cli.folder, 'history'), ...words]);
+  await cli.until(async () => /^gone/m.test((await history()).stdout));
+  expect((await history()).stdout).toMatch(/^gone +Crew +Complete/m);
+  for (const operand of ['gone', 'crew/gone', 'crews.example.com/gone'])
+    expect((await history(operand)).stdout, operand).toMatch(/^gone +Crew +Complete/m);
+  for (const operand of ['job/gone', 'raft/gone']) expect((await history(operand)).stderr, operand).toBe('There is no such history.\n');
 });

@@ -168,6 +168,28 @@ describe.skipIf(CHROMIUM === undefined)('before a server that says what it is to
     expect((await saved).suggestedFilename()).toBe('trainer-x1.log');
   });
 
+  test('shows an object of another kind beside the Job of its name, each under its kind and with a page of its own', async () => {
+    const crew: JobLine = { ...RUNNING, key: 'team/crews.example.com/trainer', kind: 'Crew', uid: 'crew' };
+    const asked: string[] = [];
+    const page = await look('/jobs', {
+      jobs: (route) => route.fulfill({ json: { total: 2, offset: 0, jobs: [RUNNING, crew] } satisfies JobPage }),
+      trainer: async (route) => {
+        const { pathname } = new URL(route.request().url());
+        asked.push(pathname);
+        await route.fulfill({ json: { ...VIEW, line: pathname.includes('/crews.example.com/') ? crew : RUNNING } });
+      },
+    });
+    const links = page.getByRole('link', { name: 'team/trainer' });
+    await links.nth(1).waitFor();
+    expect(await links.allInnerTexts()).toEqual(['team/trainer', 'team/trainer Crew']);
+    await links.nth(1).click();
+    await page.getByRole('heading', { name: 'trainer', level: 1 }).waitFor();
+    expect(page.url()).toContain('#/jobs/team/crews.example.com/trainer');
+    expect(await page.locator('.job-page > header').innerText()).toContain('Crew');
+    expect(asked).toEqual(['/api/v1/namespaces/team/crews.example.com/trainer']);
+    expect(await accessibilityProblems(page)).toEqual([]);
+  });
+
   test('shows what takes longer to find out than until the next change', async () => {
     const node = { kind: 'Queue', name: 'main', health: 'Good', strategy: 'StrictFIFO', waiting: 1, admitted: 0, quota: [] } as const;
     const view: QueueView = {

@@ -380,8 +380,8 @@ test('the OpenAPI document names every path, and what it answers', async () => {
     '/{queue}/submissions/{key}: post get delete',
     '/{queue}/submissions/{key}/events: get',
     '/apis/history/v1/namespaces/{namespace}/jobs: get',
-    '/apis/history/v1/namespaces/{namespace}/jobs/{name}: get',
-    '/apis/history/v1/namespaces/{namespace}/jobs/{name}/pods/{pod}/log: get',
+    '/apis/history/v1/namespaces/{namespace}/{resource}/{name}: get',
+    '/apis/history/v1/namespaces/{namespace}/{resource}/{name}/pods/{pod}/log: get',
   ]);
   const refs = [...JSON.stringify(document).matchAll(/"#\/components\/schemas\/(\w+)"/g)].map(([, name = '']) => name);
   expect(refs.filter((name) => !(name in document.components.schemas))).toEqual([]);

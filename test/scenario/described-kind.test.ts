@@ -2,6 +2,7 @@
  * Goal: a kind that no code knows is admitted, dispatched, moved, held and finished by its description. Crews are played by a scripted
  * operator on each worker cluster; a cluster without their definition gets none.
  */
+import { Registry } from 'prom-client';
 import { afterEach, expect, test } from 'vitest';
 import { WORKER_CLUSTERS } from '../../manager/api/worker-cluster.ts';
 import { writtenRecordOf } from '../../manager/api/records.ts';
@@ -30,6 +31,7 @@ import { createWholeWorld, HOME, NAMESPACE, type WholeWorld } from './whole-worl
 const KEY = { namespace: NAMESPACE, name: 'argo' };
 
 let world: WholeWorld;
+let registry: Registry;
 afterEach(() => world.close());
 
 async function started(without: readonly string[] = [], submissions?: SubmissionSource): Promise<void> {
@@ -40,8 +42,9 @@ async function started(without: readonly string[] = [], submissions?: Submission
       if (!without.includes(cluster)) await client.create(CUSTOM_RESOURCE_DEFINITIONS, CREW_DEFINITION as never);
     },
   });
+  registry = new Registry();
   for (const cluster of ['east', 'west']) world.startWorker(cluster, `worker-${cluster}`);
-  world.startManager('one', { parts: { kinds: [aCrewKind()], ...omitUndefined({ submissions }) } });
+  world.startManager('one', { parts: { kinds: [aCrewKind()], registry, ...omitUndefined({ submissions }) } });
   await world.clock.advance(10_000);
 }
 
@@ -104,6 +107,10 @@ test('it is admitted by its pod sets, runs as a copy without a foreign manager, 
   expect(findCondition(over.status?.conditions, 'Arrived')?.status).toBe('True');
   expect(over.metadata.finalizers ?? []).not.toContain(COPIES_FINALIZER);
   expect(await copyOn(cluster)).toBeUndefined();
+  const counted = await registry.metrics();
+  expect(counted).toMatch(new RegExp(`^switchyard_admitted_workloads_total\\{.*cluster="${cluster}",kind="Crew"\\} 1$`, 'm'));
+  expect(counted).toMatch(/^switchyard_finished_workloads_total\{.*result="Complete",kind="Crew"\} 1$/m);
+  expect(counted).toMatch(/^switchyard_finished_workloads_total\{.*result="Complete",kind="Job"\} 0$/m);
 });
 
 test('a cluster that does not serve the kind is not chosen, and the object waits where none does', async () => {

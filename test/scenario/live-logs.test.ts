@@ -5,10 +5,12 @@ import { createEventReader, type ReceivedEvent } from '../../manager/cli/submiss
 import type { LivePods } from '../../manager/dashboard/views.ts';
 import type { ManagerDeps } from '../../manager/process/manager-deps.ts';
 import { serveDashboard } from '../../manager/http/serve-dashboard.ts';
-import { PODS, type Resource } from '../../shared/api/resources.ts';
+import type { PodSpec, Unsaved, WorkObject } from '../../shared/api/kubernetes.ts';
+import { CUSTOM_RESOURCE_DEFINITIONS, PODS, type Resource } from '../../shared/api/resources.ts';
 import type { RawClient } from '../../shared/kube/client.ts';
 import { createKubeClient } from '../../shared/kube/kube-client.ts';
 import { silentLogger } from '../../shared/runtime/logger.ts';
+import { aCrew, aCrewKind, CREW_DEFINITION, CREWS } from '../unit/manager/work-kind/described/described.ts';
 import { createCrds } from '../support/crds.ts';
 import { createLine, onLine, type Line } from '../support/line.ts';
 import { createPodLogBook, type PodLogBook } from '../support/pod-log-book.ts';
@@ -63,6 +65,7 @@ beforeEach(async () => {
     clusters: ['east'],
     install: async (client, cluster) => {
       if (cluster === HOME) await createCrds(client);
+      await client.create(CUSTOM_RESOURCE_DEFINITIONS, CREW_DEFINITION as never);
     },
   });
   book = createPodLogBook(world.clock);
@@ -83,9 +86,12 @@ beforeEach(async () => {
       return server;
     },
   });
-  world.startManager('manager', { parts: { dashboard } });
+  world.startManager('manager', { parts: { dashboard, kinds: [aCrewKind()] } });
   world.startWorker('east', 'worker');
-  await allow('jobs', [{ apiGroups: ['batch'], resources: ['jobs'], verbs: ['get'] }]);
+  await allow('jobs', [
+    { apiGroups: ['batch'], resources: ['jobs'], verbs: ['get'] },
+    { apiGroups: ['example.com'], resources: ['crews'], verbs: ['get'] },
+  ]);
   await until(() => served !== undefined);
   url = served ?? '';
   await world.submit('sum', { seconds: 3_600 });
@@ -369,4 +375,31 @@ describe('where the manager may not', () => {
       body: { message: 'cluster east is not connected: Secret switchyard/none does not exist' },
     });
   });
+});
+
+test('pods of an object of another kind are those that run for it, and not those that have its labels alone', async () => {
+  await allowLogs();
+  const key = { namespace: NAMESPACE, name: 'argo' };
+  const { metadata, spec } = aCrew();
+  await world.home.create(CREWS, {
+    metadata: { ...key, labels: metadata.labels ?? {} },
+    spec: { ...spec, policy: { suspend: true, managedBy: 'example.com/elsewhere' } },
+  } as unknown as Unsaved<WorkObject>);
+  const copies = async (): Promise<readonly WorkObject[]> => (await world.client('east').list(CREWS)).items;
+  await until(async () => (await copies()).length === 1);
+  const [copy] = (await copies()) as readonly { readonly spec: { readonly captain: { readonly spec: PodSpec } } }[];
+  const own = copy?.spec.captain.spec ?? expect.unreachable();
+  const foreign: PodSpec = { ...own, containers: own.containers.map((each) => ({ ...each, env: [] })) };
+  for (const [name, podSpec] of [
+    ['captain', own],
+    ['stowaway', foreign],
+  ] as const) {
+    const labels = { 'example.com/crew': 'argo' };
+    await world.client('east').create(PODS, { metadata: { namespace: NAMESPACE, name, labels }, spec: podSpec } as never);
+  }
+  const crew = `/api/v1/namespaces/${NAMESPACE}/crews.example.com/argo`;
+  expect((await ask<LivePods>(`${crew}/pods`)).body).toMatchObject({ cluster: 'east', pods: [{ pod: 'captain' }] });
+  expect((await ask<LivePods>(`${crew}/pods`)).body.pods).toHaveLength(1);
+  expect(await ask(`${crew}/pods/stowaway/log?follow=1`)).toMatchObject({ status: 404 });
+  expect(await ask(`${crew}/pods`, 'bob')).toMatchObject({ status: 403 });
 });

@@ -16,7 +16,7 @@ import { staticRoutes } from '../../manager/http/static-files.ts';
 import type { KubeObject, Namespace, Unsaved } from '../../shared/api/kubernetes.ts';
 import { EVENTS, JOBS, NAMESPACES, type Resource } from '../../shared/api/resources.ts';
 import { isNotFound } from '../../shared/kube/api-error.ts';
-import type { RawClient } from '../../shared/kube/client.ts';
+import type { KubeClient, RawClient } from '../../shared/kube/client.ts';
 import { createInformer, type Informer } from '../../shared/kube/informer.ts';
 import { sleep } from '../../shared/runtime/clock.ts';
 import { omitUndefined } from '../../shared/runtime/omit-undefined.ts';
@@ -26,18 +26,33 @@ import { createCrds } from '../support/crds.ts';
 import { startCluster, type EmbeddedCluster } from '../support/embedded-cluster.ts';
 import { FakeClock } from '../support/fake-clock.ts';
 import { aHomeJob } from '../support/jobs.ts';
+import { createInformerOfKinds } from '../../manager/work-kind/informer-of-kinds.ts';
+import { createKinds } from '../../manager/work-kind/kinds.ts';
+import { createKindsClient } from '../../manager/work-kind/kinds-client.ts';
+import type { SingleKind } from '../../manager/work-kind/work-kind.ts';
 import { JOB_KIND } from '../../manager/work-kind/job/job-kind.ts';
 
 /**
  * Tokens are names; what follows a dot is another token of the same user. `namespaces` are those of which somebody may list, get and read
  * the logs of Jobs.
  */
-export type Person = { namespaces: readonly string[] | '*'; queues: boolean; acts?: boolean; username?: string };
+export type Person = {
+  namespaces: readonly string[] | '*';
+  queues: boolean;
+  acts?: boolean;
+  username?: string;
+  /** Plural names of other kinds of work, of which the same is allowed as of Jobs. */
+  kinds?: readonly string[];
+};
 export type TestDashboardOptions = {
   readonly proxy?: TrustedProxy;
   readonly audit?: Pick<AuditLog, 'note'>;
   /** What is kept of Jobs that are over; absent: what `seen.gone` has. */
   readonly kept?: (identities: NamespaceIdentities) => KeptJobs;
+  /** Taken beside Jobs. */
+  readonly kinds?: readonly SingleKind[];
+  /** Runs before the caches do. */
+  readonly install?: (client: KubeClient) => Promise<void>;
   /** How long an answer to `what if` takes. */
   readonly whatIfMs?: number;
 };
@@ -57,7 +72,14 @@ export type ServedDashboard = {
   close(): Promise<void>;
 };
 
-export async function serveTestDashboard({ proxy, audit, kept, whatIfMs = 0 }: TestDashboardOptions = {}): Promise<ServedDashboard> {
+export async function serveTestDashboard({
+  proxy,
+  audit,
+  kept,
+  kinds = [],
+  install,
+  whatIfMs = 0,
+}: TestDashboardOptions = {}): Promise<ServedDashboard> {
   const people: Record<string, Person> = {
     admin: { namespaces: '*', queues: true },
     ann: { namespaces: ['ann'], queues: false },
@@ -68,6 +90,9 @@ export async function serveTestDashboard({ proxy, audit, kept, whatIfMs = 0 }: T
   const clock = new FakeClock();
   const cluster = await startCluster(clock);
   await createCrds(cluster.client);
+  await install?.(cluster.client);
+  const kind = createKinds(JOB_KIND, kinds);
+  const client = createKindsClient(cluster.client, kinds);
   for (const name of ['ann', 'bob']) await cluster.client.create(NAMESPACES, { metadata: { name } });
   const reviewer: RawClient = {
     async raw({ path, body }) {
@@ -90,18 +115,20 @@ export async function serveTestDashboard({ proxy, audit, kept, whatIfMs = 0 }: T
       }
       for (const group of spec.groups ?? []) seen.groups.add(group);
       const person = people[spec.user ?? ''] ?? Object.values(people).find(({ username }) => username === spec.user);
-      const { namespaces, queues, acts } = person ?? { namespaces: [], queues: false };
+      const { namespaces, queues, acts, kinds: ofPerson = [] } = person ?? { namespaces: [], queues: false };
       const { namespace = '', resource = '', verb = '' } = spec.resourceAttributes ?? {};
       if (['patch', 'delete'].includes(verb) && acts !== true) return JSON.stringify({ status: { allowed: false } });
-      const ofNamespace = ['jobs', 'pods', 'events', 'submissionqueues'].includes(resource);
+      if (kinds.some(({ resource: { plural } }) => plural === resource) && !ofPerson.includes(resource))
+        return JSON.stringify({ status: { allowed: false } });
+      const ofNamespace = ['jobs', 'pods', 'events', 'submissionqueues', ...ofPerson].includes(resource);
       const allowed = ofNamespace ? namespaces === '*' || namespaces.includes(namespace) : queues;
       return JSON.stringify({ status: { allowed } });
     },
   } as RawClient;
-  const options = { client: cluster.client, clock, random: seededRandom(1), log: silentLogger };
+  const options = { client, clock, random: seededRandom(1), log: silentLogger };
   const informerOf = <T extends KubeObject>(resource: Resource<T>): Informer<T> => createInformer({ ...options, resource });
   const informers = {
-    jobs: informerOf(JOBS),
+    jobs: createInformerOfKinds(kind, ({ resource }) => informerOf(resource)),
     namespaces: informerOf<Namespace>(NAMESPACES),
     workerClusters: informerOf<WorkerCluster>(WORKER_CLUSTERS),
     clusterQueues: informerOf<ClusterQueue>(CLUSTER_QUEUES),
@@ -112,7 +139,7 @@ export async function serveTestDashboard({ proxy, audit, kept, whatIfMs = 0 }: T
   const identities = createNamespaceIdentities(informers.namespaces);
   let ids = 0;
   const dashboard = createDashboard({
-    kind: JOB_KIND,
+    kind,
     informers,
     identities,
     reviewer,
@@ -125,7 +152,7 @@ export async function serveTestDashboard({ proxy, audit, kept, whatIfMs = 0 }: T
       return { kind: 'WhatIf', view: { queues: [], jobs: [], more: 0, isSettled: true, commands: ['kubectl patch'] } };
     },
     readJob: (key) =>
-      cluster.client.get(JOBS, key).catch((error: unknown) => {
+      client.get(JOBS, key).catch((error: unknown) => {
         if (isNotFound(error)) return undefined;
         throw error;
       }),
@@ -137,7 +164,7 @@ export async function serveTestDashboard({ proxy, audit, kept, whatIfMs = 0 }: T
       podsOf: async () => [],
       tail: async () => undefined,
     },
-    writer: cluster.client,
+    writer: client,
     audit,
     newId: () => `epoch${++ids}`,
     clock,

@@ -48,8 +48,8 @@ export function createAdmissionMetrics(registers: Registry[]) {
     }),
     admitted: new Counter({
       name: 'switchyard_admitted_workloads_total',
-      help: 'Jobs admitted.',
-      labelNames: ['cluster_queue', 'cluster'],
+      help: 'Jobs, and objects of other kinds, admitted.',
+      labelNames: ['cluster_queue', 'cluster', 'kind'],
       registers,
     }),
     waitTime: new Histogram({
@@ -104,8 +104,8 @@ export function createAdmissionMetrics(registers: Registry[]) {
     }),
     finished: new Counter({
       name: 'switchyard_finished_workloads_total',
-      help: 'Admitted Jobs that finished, by terminal condition.',
-      labelNames: ['cluster_queue', 'result'],
+      help: 'Admitted Jobs, and objects of other kinds, that finished, by terminal condition.',
+      labelNames: ['cluster_queue', 'result', 'kind'],
       registers,
     }),
     pending: new Gauge({

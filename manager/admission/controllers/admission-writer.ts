@@ -126,7 +126,7 @@ export function createAdmissionWriter(deps: AdmissionWriterDeps): AdmissionWrite
     retries.forget(workload.key);
     const { clusterQueue, cluster, epoch, checks } = record;
     if (checks !== undefined) return log.info('reserved', { job: workload.key, clusterQueue, cluster, checks });
-    metrics.admitted.inc({ cluster_queue: clusterQueue, cluster });
+    metrics.admitted.inc({ cluster_queue: clusterQueue, cluster, kind: kind.of(workload.name).resource.kind });
     metrics.waitTime.observe({ cluster_queue: clusterQueue }, Math.max(0, clock.now() - workload.createdMs) / 1000);
     log.info('admitted', { job: workload.key, clusterQueue, cluster, epoch });
   };

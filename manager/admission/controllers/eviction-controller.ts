@@ -276,7 +276,7 @@ export function createEvictionController(deps: EvictionControllerDeps): Eviction
       signal,
       () => {
         const { clusterQueue, cluster, epoch } = released;
-        metrics.admitted.inc({ cluster_queue: clusterQueue, cluster });
+        metrics.admitted.inc({ cluster_queue: clusterQueue, cluster, kind: kind.of(workload.name).resource.kind });
         metrics.waitTime.observe({ cluster_queue: clusterQueue }, Math.max(0, nowMs - workload.createdMs) / 1000);
         log.info('admitted, as its checks are ready', { job: workload.key, clusterQueue, cluster, epoch });
       },

@@ -189,7 +189,11 @@ export function createJobWatcher(deps: {
               { cluster_queue: record?.clusterQueue ?? '', outcome: finishedCondition(job.status)?.type ?? 'Deleted' },
               ran,
             );
-          metrics.finished.inc({ cluster_queue: record?.clusterQueue ?? '', result: finishedCondition(job.status)?.type ?? 'Deleted' });
+          metrics.finished.inc({
+            cluster_queue: record?.clusterQueue ?? '',
+            result: finishedCondition(job.status)?.type ?? 'Deleted',
+            kind: deps.kind.of(job.metadata.name).resource.kind,
+          });
         }
         return release(key);
       case 'Unrecorded':

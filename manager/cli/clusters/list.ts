@@ -1,7 +1,6 @@
 import type { FlagTable } from '../../../shared/runtime/flags.ts';
 import { CLUSTER_FLAGS, LISTING_FLAGS, SELECTOR_FLAG } from '../cluster-flags.ts';
 import { command } from '../command.ts';
-import { kindView } from '../get/kinds.ts';
 import { SERVER_FLAGS } from '../server/flags.ts';
 
 const FLAGS = {
@@ -19,9 +18,8 @@ export const CLUSTERS = command({
   flags: FLAGS,
   examples: ['clusters', 'clusters -o wide'],
   configOf(values) {
-    const view = kindView('clusters');
-    if (view === undefined) throw new Error('clusters are no kind');
-    return { ...values, view, names: [], namespace: undefined, 'all-namespaces': false, state: undefined, column: undefined };
+    const wanted = [{ word: 'clusters', names: [] }];
+    return { ...values, wanted, namespace: undefined, 'all-namespaces': false, state: undefined, column: undefined };
   },
   load: async () => (await import('./run.ts')).runClusters,
 });

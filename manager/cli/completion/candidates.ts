@@ -28,7 +28,7 @@ export function candidatesOf(commands: readonly Command[], typed: readonly strin
   if (last.startsWith('-')) return pick([...flags, '--help'], last, given);
   const operand = command.operands[Math.min(operands.length, command.operands.length - 1)];
   return {
-    ...pick([...below, ...(operands.length === 0 ? (operand?.choices ?? []) : [])], last, given),
+    ...pick([...below, ...(operands.length === 0 ? (operand?.choices ?? operand?.suggestions ?? []) : [])], last, given),
     ...namesOf(namesFor(command, operands)),
   };
 }

@@ -17,17 +17,22 @@ export async function complete(commands: readonly Command[], typed: readonly str
 
 async function namesOf({ given: flags }: Candidates, kind: 'jobs' | 'clusters' | 'queues', beginning: string): Promise<readonly string[]> {
   try {
-    const [{ connect }, { kindView }] = await Promise.all([import('../cluster-connection.ts'), import('../get/kinds.ts')]);
-    const view = kindView(kind);
-    if (view === undefined) return [];
+    const [{ connect }, { kindView, wholeObject }, { workView }] = await Promise.all([
+      import('../cluster-connection.ts'),
+      import('../get/kinds.ts'),
+      import('../get/work-view.ts'),
+    ]);
     const connection = connect({ kubeconfig: flags.get('kubeconfig'), context: flags.get('context') });
-    const namespace = view.resource.namespaced ? (flags.get('namespace') ?? connection.namespace) : '';
-    const { items } = await connection.client.list(view.resource, {
+    const view = kindView(kind) ?? workView(kind, [connection.kind.of(undefined)]);
+    const [resource] = view.resources;
+    if (resource === undefined) return [];
+    const namespace = resource.namespaced ? (flags.get('namespace') ?? connection.namespace) : '';
+    const { items } = await connection.client.list(resource, {
       ...omitUndefined({ namespace, labelSelector: flags.get('selector') }),
       signal: AbortSignal.timeout(NAMES_WITHIN_MS),
     });
     // What cannot be typed as it is shown is no help.
-    const names = items.filter((item) => view.isOurs(item)).map(({ metadata }) => metadata.name);
+    const names = items.filter((item) => view.isOurs(wholeObject(resource, item))).map(({ metadata }) => metadata.name);
     return names.filter((name) => name.startsWith(beginning) && plain(name) === name).slice(0, NAMES_MAX);
   } catch {
     return []; // no kubeconfig, no right, no answer in time: words are all there is

@@ -6,11 +6,11 @@ import type { ReadClient } from '../../../shared/kube/client.ts';
 import { explain, type Explanation } from '../../insight/explain/explain.ts';
 import { withExpectedTimes } from '../../insight/estimate/expected-run-times.ts';
 import { pastOf } from '../../insight/estimate/past.ts';
-import { formatWork, parseQualifiedName, withPlainNames } from '../../work-kind/qualified-name.ts';
+import { formatWork, withPlainNames, withWorkKeys, workPath } from '../../work-kind/qualified-name.ts';
 import type { SingleKind } from '../../work-kind/work-kind.ts';
 import type { ClusterConnection, JobClient } from '../cluster-connection.ts';
 import { CommandError } from '../command-error.ts';
-import { findJob, keyOf } from '../jobs/read-jobs.ts';
+import { findJob, keyOf, noSuchJob } from '../jobs/read-jobs.ts';
 import { plain } from '../plain-text.ts';
 import { report } from '../report.ts';
 import type { ManagerHttp } from '../server/manager-http.ts';
@@ -38,7 +38,7 @@ export const runExplain = (config: RunExplainConfig, session: Session): Promise<
   withCluster(config, async (connection) => {
     const { job, by } = await jobOf(connection, config);
     const { client } = connection;
-    const problem = unmanagedProblem(job, by.kind.controllerOf(job));
+    const problem = unmanagedProblem(job, by.kind);
     if (problem !== undefined) throw new CommandError(problem);
     const answer = await answerOf(config, connection, job, session.now());
     const traceId = exportedTraceId(job);
@@ -48,17 +48,19 @@ export const runExplain = (config: RunExplainConfig, session: Session): Promise<
     if (answer.kind === 'Conditions') await session.errors.write(`${plain(answer.why)}; this is what the Job’s own conditions say\n`);
     await report(session, config.output, {
       lines: [
-        ...(answer.kind === 'Explanation' ? [explanationText(answer.explanation, others).trimEnd()] : conditionLines(job).map(readable)),
+        ...(answer.kind === 'Explanation'
+          ? [explanationText(answer.explanation, others).trimEnd()]
+          : conditionLines(job, by.kind).map(readable)),
         ...timelineLines(timeline).map(readable),
         ...(traceId === undefined ? [] : [`Its trace: ${traceId}`]),
       ],
-      value: {
+      value: withWorkKeys(others, {
         ...(answer.kind === 'Explanation'
           ? answer.explanation
           : { kind: 'Conditions', job: keyOf(job), conditions: job.status?.conditions ?? [] }),
         ...(timeline.length === 0 ? {} : { timeline }),
         ...(traceId === undefined ? {} : { traceId }),
-      },
+      }),
     });
     return 0;
   });
@@ -81,12 +83,12 @@ async function jobOf(
   connection: ClusterConnection,
   { name, namespace, of }: Pick<RunExplainConfig, 'name' | 'namespace' | 'of'>,
 ): Promise<{ readonly job: Job; readonly by: JobClient }> {
-  const { job, key, by } = await findJob(connection, { namespace: of, name }, namespace ?? connection.namespace);
+  const found = await findJob(connection, { namespace: of, name }, namespace ?? connection.namespace);
+  const { job, by } = found;
   if (job !== undefined) return { job, by };
-  const found = parseQualifiedName(key.name);
-  const word = plain(found.qualifier === undefined ? 'Job' : by.kind.of(key.name).resource.kind);
+  const { resource } = by.kind.of(found.key.name);
   throw new CommandError(
-    `there is no ${word} ${plain(found.name)} in namespace ${plain(key.namespace)}; switchyard get jobs -A lists the Jobs that there are, switchyard history those that have ended`,
+    `${noSuchJob(found)}; switchyard get ${resource.plural} -A lists the ${resource.kind}s that there are, switchyard history those that have ended`,
   );
 }
 
@@ -127,9 +129,9 @@ async function ownExplanation(
 /** As the dashboard shows it: without names that the user may not see. */
 async function explanationBy(
   manager: ManagerHttp,
-  { metadata: { namespace, name } }: DeepReadonly<Job>,
+  { metadata }: DeepReadonly<Job>,
 ): Promise<Explanation | { readonly kind: 'Unexplained'; readonly message: string }> {
-  const { body } = await manager.answerTo('GET', `/api/v1/namespaces/${namespace}/jobs/${encodeURIComponent(name)}/explanation`);
+  const { body } = await manager.answerTo('GET', `/api/v1/${workPath(metadata)}/explanation`);
   return body as Explanation | { readonly kind: 'Unexplained'; readonly message: string };
 }
 

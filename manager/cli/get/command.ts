@@ -1,7 +1,9 @@
 import { FlagError, text, wordsOf, type FlagTable } from '../../../shared/runtime/flags.ts';
 import { ALL_NAMESPACES_FLAG, CLUSTER_FLAGS, LISTING_FLAGS, NAMESPACE_FLAG, SELECTOR_FLAG } from '../cluster-flags.ts';
 import { command } from '../command.ts';
-import { KIND_WORDS, kindView } from './kinds.ts';
+import { VIEW_WORDS, kindView } from './kinds.ts';
+import { EVERY_KIND, wantedOf } from './wanted.ts';
+import { WORK_COLUMN_NAMES } from './work-view.ts';
 
 const FLAGS = {
   ...CLUSTER_FLAGS,
@@ -19,13 +21,18 @@ const FLAGS = {
 
 export const GET = command({
   words: 'get',
-  summary: 'list Jobs, queues or clusters',
+  summary: 'list Jobs and objects of other kinds, queues or clusters',
   about:
     'Jobs are those that Switchyard runs, with where they are, how far they have come, and why they wait or have failed; queues are LocalQueues; clusters are WorkerClusters. ' +
-    'Costs one LIST, and a WATCH with -w.',
+    'Objects of the kinds that WorkKinds describe are listed as Jobs are; all lists them with the Jobs, in a table with a column KIND. ' +
+    'Costs one LIST of each kind, and a WATCH with -w. Kinds other than jobs, queues and clusters also cost one LIST of WorkKinds, and need the right to it.',
   operands: [
-    { usage: '<KIND>', about: 'jobs, queues or clusters', choices: KIND_WORDS },
-    { usage: '[NAME...]', about: 'only these' },
+    {
+      usage: '[KIND]',
+      about: `jobs, queues, clusters, another kind of work such as jobsets, or ${EVERY_KIND} of these; default: ${EVERY_KIND}`,
+      suggestions: ['jobs', 'job', EVERY_KIND, ...VIEW_WORDS],
+    },
+    { usage: '[NAME...]', about: 'only these; KIND/NAME, such as jobset/train, needs no KIND before it' },
   ],
   flags: FLAGS,
   examples: [
@@ -33,24 +40,31 @@ export const GET = command({
     'get jobs --state Waiting --sort-by age',
     'get jobs -A -o wide',
     'get jobs -l team=ml -w',
+    'get jobsets',
+    'get jobset/train job/prepare',
     'get clusters east -o yaml',
   ],
-  configOf(values, [word = '', ...names]) {
-    const view = kindView(word);
-    if (view === undefined) throw new FlagError(`KIND: there is no ${JSON.stringify(word)}; write jobs, queues or clusters`);
-    if (names.length > 0 && values.selector !== undefined) throw new FlagError('--selector: names were given, too; write one of them');
-    if (values['all-namespaces'] && values.namespace !== undefined && view.resource.namespaced)
+  configOf(values, operands) {
+    const wanted = wantedOf(operands);
+    const views = wanted.flatMap(({ word }) => kindView(word) ?? []);
+    if (views.length > 0 && wanted.length > 1) throw new FlagError('KIND: queues and clusters are listed one kind at a time');
+    const [view] = views;
+    const isNamespaced = view?.resources.every(({ namespaced }) => namespaced) ?? true;
+    const isNamed = wanted.some(({ names }) => names.length > 0);
+    if (isNamed && values.selector !== undefined) throw new FlagError('--selector: names were given, too; write one of them');
+    if (values['all-namespaces'] && values.namespace !== undefined && isNamespaced)
       throw new FlagError('--all-namespaces and --namespace contradict each other; write one of them');
-    if (names.length > 0 && values['all-namespaces'] && view.resource.namespaced)
+    if (isNamed && values['all-namespaces'] && isNamespaced)
       throw new FlagError('--all-namespaces: a name needs its namespace; write --namespace NAME');
     const { state, 'sort-by': column } = values;
-    const heads = view.columns.map(({ head }) => head);
+    const heads = view?.columns.map(({ head }) => head) ?? WORK_COLUMN_NAMES;
+    const name = view?.name ?? 'jobs';
     if (column !== undefined && !heads.includes(column.toUpperCase()))
-      throw new FlagError(`--sort-by: ${view.name} have no column ${JSON.stringify(column)}; choose from ${heads.join(', ')}`);
-    if (state !== undefined && !heads.includes('STATE')) throw new FlagError(`--state: ${view.name} have none; leave it out`);
+      throw new FlagError(`--sort-by: ${name} have no column ${JSON.stringify(column)}; choose from ${heads.join(', ')}`);
+    if (state !== undefined && !heads.includes('STATE')) throw new FlagError(`--state: ${name} have none; leave it out`);
     if (values.watch && (state !== undefined || column !== undefined))
       throw new FlagError('--watch: changes come in their own order, of all states; leave out --state and --sort-by');
-    return { ...values, view, names, column };
+    return { ...values, wanted, column };
   },
   load: async () => (await import('./run.ts')).runGet,
 });

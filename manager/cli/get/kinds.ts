@@ -1,21 +1,16 @@
-import type { DeepReadonly, Job, KubeObject } from '../../../shared/api/kubernetes.ts';
-import { MANAGER_CONTROLLER_NAME, QUEUE_NAME_LABEL } from '../../../shared/api/names.ts';
-import { exportedTraceId } from '../../../shared/api/job-trace.ts';
-import { JOBS, type Resource } from '../../../shared/api/resources.ts';
+import type { KubeObject } from '../../../shared/api/kubernetes.ts';
+import { apiVersionOf, type Resource } from '../../../shared/api/resources.ts';
 import { findCondition } from '../../../shared/kube/conditions.ts';
-import { userOf } from '../../api/creator.ts';
-import { holdOf, queueNameOf } from '../../api/job-annotations.ts';
 import { LOCAL_QUEUES, type LocalQueue } from '../../api/local-queue.ts';
-import { writtenRecordOf } from '../../api/records.ts';
 import { ClusterCondition, WORKER_CLUSTERS, type WorkerCluster } from '../../api/worker-cluster.ts';
-import { jobRow } from '../job-row.ts';
 import { formatAge } from '../time-text.ts';
 
 /** How objects of a kind are shown, one line for each. */
 export type KindView = {
   /** In the plural, as it is asked for. */
   readonly name: string;
-  readonly resource: Resource;
+  /** Several: objects of several kinds in one table. */
+  readonly resources: readonly Resource[];
   /** Which of all are shown when none is named. */
   readonly isOurs: (object: KubeObject) => boolean;
   readonly columns: readonly Column[];
@@ -32,75 +27,29 @@ export type Column = {
   readonly spare?: number;
 };
 
-type ColumnOf<T> = Omit<Column, 'cell'> & { readonly cell: (object: T, nowMs: number) => string };
+export type ColumnOf<T> = Omit<Column, 'cell'> & { readonly cell: (object: T, nowMs: number) => string };
 
 const view = <T extends KubeObject>(
   name: string,
   resource: Resource<T>,
   columns: readonly ColumnOf<T>[],
-  { isOurs = () => true, note = () => '' }: { readonly isOurs?: (object: T) => boolean; readonly note?: (object: T) => string } = {},
+  note: (object: T) => string = () => '',
 ): KindView =>
   // Objects come from a list of that resource.
   ({
     name,
-    resource: resource as Resource,
+    resources: [resource as Resource],
     columns: columns as unknown as readonly Column[],
-    isOurs: isOurs as KindView['isOurs'],
+    isOurs: () => true,
     note: note as KindView['note'],
   });
 
 const nameColumn: ColumnOf<KubeObject> = { head: 'NAME', cell: ({ metadata }) => metadata.name };
-const ageColumn: ColumnOf<KubeObject> = {
+export const ageColumn: ColumnOf<{ readonly metadata: { readonly creationTimestamp: string } }> = {
   head: 'AGE',
   cell: ({ metadata }, nowMs) => formatAge(nowMs - Date.parse(metadata.creationTimestamp)),
   spare: 2,
 };
-
-const record = (job: Job) => {
-  const written = writtenRecordOf(job);
-  return written.kind === 'Record' ? written.record : undefined;
-};
-
-const isManaged = ({ spec }: DeepReadonly<Job>): boolean => spec.managedBy === MANAGER_CONTROLLER_NAME;
-
-/** What is shown of where a Job is: held is not what a Job that still runs is. */
-export function stateOf(job: DeepReadonly<Job>): string {
-  if (!isManaged(job)) return 'Unmanaged';
-  const { state } = jobRow(job);
-  const hold = holdOf(job);
-  return state === 'Waiting' && hold.kind === 'Hold' && hold.held === true ? 'Held' : state;
-}
-
-const JOB_COLUMNS: readonly ColumnOf<Job>[] = [
-  nameColumn,
-  { head: 'QUEUE', cell: (job) => queueNameOf(job) ?? '-', spare: 3 },
-  { head: 'CLUSTER', cell: (job) => jobRow(job).cluster ?? '-' },
-  { head: 'STATE', cell: stateOf },
-  { head: 'ACTIVE', cell: (job) => String(job.status?.active ?? 0), spare: 1 },
-  { head: 'OK', cell: (job) => String(job.status?.succeeded ?? 0), spare: 4 },
-  { head: 'FAILED', cell: (job) => String(job.status?.failed ?? 0), spare: 0 },
-  ageColumn,
-  { head: 'CLUSTERQUEUE', cell: (job) => record(job)?.clusterQueue ?? '-', wide: true },
-  { head: 'USER', cell: (job) => userOf(job) ?? '-', wide: true },
-  { head: 'REQUESTS', cell: (job) => quantities(record(job)?.requests), wide: true },
-  { head: 'TRACE', cell: (job) => exportedTraceId(job) ?? '-', wide: true },
-  { head: 'WHY', cell: (job) => whyOfJob(job) || '-', wide: true },
-];
-
-/** Why it waits, has failed, or is not Switchyard's. */
-function whyOfJob(job: DeepReadonly<Job>): string {
-  if (isManaged(job)) return jobRow(job).reason;
-  return queueNameOf(job) === undefined
-    ? `no label ${QUEUE_NAME_LABEL}; switchyard explain says how to mend that`
-    : `spec.managedBy: ${job.spec.managedBy ?? 'nobody'}`;
-}
-
-const quantities = (amounts: Readonly<Record<string, string>> | undefined): string =>
-  amounts === undefined
-    ? '-'
-    : Object.entries(amounts)
-        .map(([resource, amount]) => `${resource}=${amount}`)
-        .join(',');
 
 const QUEUE_COLUMNS: readonly ColumnOf<LocalQueue>[] = [
   nameColumn,
@@ -140,26 +89,31 @@ function whyNotReady({ status }: WorkerCluster): string {
   return ready === undefined || ready.status === 'True' ? '' : `${ready.reason}: ${ready.message}`;
 }
 
-export const KIND_VIEWS: readonly KindView[] = [
-  view('jobs', JOBS, JOB_COLUMNS, { isOurs: isManaged, note: whyOfJob }),
-  view('queues', LOCAL_QUEUES, QUEUE_COLUMNS),
-  view('clusters', WORKER_CLUSTERS, CLUSTER_COLUMNS, { note: whyNotReady }),
-];
+export const QUEUES_VIEW = view('queues', LOCAL_QUEUES, QUEUE_COLUMNS);
+export const CLUSTERS_VIEW = view('clusters', WORKER_CLUSTERS, CLUSTER_COLUMNS, whyNotReady);
 
-const ALIASES: Readonly<Record<string, string>> = {
-  job: 'jobs',
-  queue: 'queues',
-  localqueue: 'queues',
-  localqueues: 'queues',
-  lq: 'queues',
-  cluster: 'clusters',
-  workercluster: 'clusters',
-  workerclusters: 'clusters',
-  wc: 'clusters',
+const WORDS: Readonly<Record<string, KindView>> = {
+  queues: QUEUES_VIEW,
+  queue: QUEUES_VIEW,
+  localqueue: QUEUES_VIEW,
+  localqueues: QUEUES_VIEW,
+  lq: QUEUES_VIEW,
+  clusters: CLUSTERS_VIEW,
+  cluster: CLUSTERS_VIEW,
+  workercluster: CLUSTERS_VIEW,
+  workerclusters: CLUSTERS_VIEW,
+  wc: CLUSTERS_VIEW,
 };
 
-/** All words by which a kind may be asked for. */
-export const KIND_WORDS: readonly string[] = [...KIND_VIEWS.map(({ name }) => name), ...Object.keys(ALIASES)];
+/** The words for kinds that are no work. */
+export const VIEW_WORDS: readonly string[] = Object.keys(WORDS);
 
-export const kindView = (word: string): KindView | undefined =>
-  KIND_VIEWS.find(({ name }) => name === (Object.hasOwn(ALIASES, word) ? ALIASES[word] : word));
+/** The view that a word asks for; undefined for a kind of work. */
+export const kindView = (word: string): KindView | undefined => (Object.hasOwn(WORDS, word) ? WORDS[word] : undefined);
+
+/** Lists leave kind and version out of their items. */
+export const wholeObject = (resource: Resource, { metadata, ...object }: KubeObject): KubeObject => {
+  // As kubectl: who wrote which field is not what is asked for.
+  const { managedFields: _managedFields, ...shown } = metadata as KubeObject['metadata'] & { readonly managedFields?: unknown };
+  return { apiVersion: apiVersionOf(resource), kind: resource.kind, metadata: shown, ...object };
+};

@@ -33,12 +33,18 @@ export const HISTORY = command({
     'Reads what the manager keeps (its flag --history-store): where each Job ran, when, for how long, how often it was placed, its outcome, and how its pods ended. ' +
     'With --history-store it reads the store itself, with your rights there; of a kubeconfig, only the namespace is used. Without it, it asks the manager (--server), ' +
     'which shows the Jobs of one namespace to users who may list Jobs there.',
-  operands: [{ usage: '[JOB]', about: 'only Jobs of this name, with how their pods ended: NAME or NAMESPACE/NAME' }],
+  operands: [
+    {
+      usage: '[JOB]',
+      about: 'only Jobs of this name, with how their pods ended: NAME, NAMESPACE/NAME, or KIND/NAME, such as jobset/train',
+    },
+  ],
   flags: FLAGS,
   examples: [
     'history -n team',
     'history --history-store .switchyard/1/history -A',
     'history nightly -o json',
+    'history jobset/train',
     'history --outcome Failed --since 24h',
   ],
   configOf(values, [operand]) {
@@ -46,7 +52,7 @@ export const HISTORY = command({
     const store = values.server === undefined || values.server === NO_SERVER ? values['history-store'] : undefined;
     if (store === undefined && values.server === NO_SERVER)
       throw new FlagError('--history-store: is missing; write what the manager was given there');
-    const job = operand === undefined ? undefined : namedJob(operand);
+    const job = operand === undefined ? undefined : { ...namedJob(operand), isJob: /^jobs?(\.batch)?\//.test(operand) };
     if (values['all-namespaces'] && (job !== undefined || values.namespace !== undefined))
       throw new FlagError('--all-namespaces: a namespace or a Job was named, too; write one of them');
     return { ...values, store, job };

@@ -7,26 +7,32 @@ import type { Table } from '../text-table.ts';
 import { formatAge, formatDuration } from '../time-text.ts';
 
 /** A line for each Job that is over. */
-export const historyTable = (records: readonly HistoryRecord[], withNamespace: boolean, nowMs: number): Table => ({
-  heads: ['JOB', 'OUTCOME', 'QUEUE', 'CLUSTER', 'OK', 'FAILED', 'MOVES', 'WAITED', 'RAN', 'ENDED'],
-  spare: ['MOVES', 'WAITED', 'QUEUE', 'OK'],
-  rows: records.map((record) => ({
-    cells: [
-      withNamespace ? `${record.namespace}/${record.name}` : record.name,
-      record.outcome,
-      record.localQueue ?? '',
-      record.cluster ?? '',
-      String(record.succeeded),
-      String(record.failed),
-      String(Math.max(0, (record.placements ?? 1) - 1)),
-      spanText(record.created, record.started ?? record.admitted),
-      spanText(record.started, record.ended),
-      `${formatAge(Math.max(0, nowMs - (parseWireTime(record.ended) ?? nowMs)))} ago`,
-    ],
-    note:
-      record.reason === undefined ? '' : sanitizeText(`${record.reason}${record.message === undefined ? '' : `: ${record.message}`}`, 200),
-  })),
-});
+export function historyTable(records: readonly HistoryRecord[], withNamespace: boolean, nowMs: number): Table {
+  const withKind = records.some(({ kind }) => kind !== undefined);
+  return {
+    heads: ['JOB', ...(withKind ? ['KIND'] : []), 'OUTCOME', 'QUEUE', 'CLUSTER', 'OK', 'FAILED', 'MOVES', 'WAITED', 'RAN', 'ENDED'],
+    spare: ['MOVES', 'WAITED', 'QUEUE', 'OK'],
+    rows: records.map((record) => ({
+      cells: [
+        withNamespace ? `${record.namespace}/${record.name}` : record.name,
+        ...(withKind ? [record.kind ?? 'Job'] : []),
+        record.outcome,
+        record.localQueue ?? '',
+        record.cluster ?? '',
+        String(record.succeeded),
+        String(record.failed),
+        String(Math.max(0, (record.placements ?? 1) - 1)),
+        spanText(record.created, record.started ?? record.admitted),
+        spanText(record.started, record.ended),
+        `${formatAge(Math.max(0, nowMs - (parseWireTime(record.ended) ?? nowMs)))} ago`,
+      ],
+      note:
+        record.reason === undefined
+          ? ''
+          : sanitizeText(`${record.reason}${record.message === undefined ? '' : `: ${record.message}`}`, 200),
+    })),
+  };
+}
 
 function spanText(from: string | undefined, to: string | undefined): string {
   const [fromMs, toMs] = [parseWireTime(from), parseWireTime(to)];

@@ -7,8 +7,8 @@ import { CommandError } from '../command-error.ts';
 import { plain } from '../plain-text.ts';
 import type { NamedJob } from './operands.ts';
 import { formatWork, parseQualifiedName, qualifiedName, qualifierOf } from '../../work-kind/qualified-name.ts';
-import type { WorkKind } from '../../work-kind/work-kind.ts';
-import { isWordFor } from '../work-kinds.ts';
+import type { SingleKind, WorkKind } from '../../work-kind/work-kind.ts';
+import { isWordFor, namesOf, noKind } from '../work-kinds.ts';
 
 export type JobChoice = {
   /** Empty: those that the selector chooses. */
@@ -18,8 +18,16 @@ export type JobChoice = {
   readonly selector: string | undefined;
 };
 
+export type MissingJob = { readonly job: string; readonly why: string };
+
 /** An object that was named, the key and the client by which it is known. */
-export type FoundJob = { readonly job: Job | undefined; readonly key: ObjectKey; readonly by: JobClient };
+export type FoundJob = {
+  readonly job: Job | undefined;
+  readonly key: ObjectKey;
+  readonly by: JobClient;
+  /** Of one that is missing: the kinds that the manager takes, of which the word before the slash, read as a namespace, is none. */
+  readonly kinds?: readonly SingleKind[];
+};
 
 /**
  * Looks for the Job that is named `NAME` or `NAMESPACE/NAME`, or the object of another kind that is named `KIND/NAME`: what stands before
@@ -50,10 +58,9 @@ export async function findJob(
   });
   const other = by?.kind.others.find(({ resource }) => isWordFor(resource, first ?? ''));
   if (by === undefined || other === undefined) {
-    if (isNotFound(refusal)) return missing;
-    throw (
-      refusal ?? new CommandError(`JOB: the manager takes no kind ${plain(first ?? '')}; kubectl get workkinds lists those that it takes`)
-    );
+    const taken = by && [by.kind.of(undefined) as SingleKind, ...by.kind.others];
+    if (isNotFound(refusal)) return { ...missing, ...omitUndefined({ kinds: taken }) };
+    throw refusal ?? new CommandError(noKind('JOB', first ?? '', taken ?? []));
   }
   const own = { namespace, name: qualifiedName(qualifierOf(other.resource), name) };
   const job = await by.client.get(by.kind.resource, own).catch((error: unknown) => {
@@ -63,6 +70,16 @@ export async function findJob(
   return { job, key: own, by };
 }
 
+/** Says that there is no such object. */
+export const noSuchJob = (found: FoundJob): string =>
+  `there is no ${plain(wordOf(found))} ${plain(parseQualifiedName(found.key.name).name)} in namespace ${plain(found.key.namespace)}${noSuchKind(found)}`;
+
+const wordOf = ({ key, by }: FoundJob): string => by.kind.of(key.name).resource.kind;
+
+/** A word that was read as a namespace may have been meant as a kind. */
+export const noSuchKind = ({ key, kinds = [] }: Pick<FoundJob, 'key' | 'kinds'>): string =>
+  kinds.length < 2 ? '' : `, and ${plain(key.namespace)} is none of the kinds ${namesOf(kinds)}`;
+
 /**
  * The Jobs that are meant, which are Switchyard's, and those that are named and do not exist. A named one may be of another kind. Throws
  * CommandError for a named one that is not Switchyard's.
@@ -70,7 +87,7 @@ export async function findJob(
 export async function readJobs(
   connection: Pick<ClusterConnection, 'client' | 'kind' | 'kinds'>,
   { jobs, namespace, everywhere, selector }: JobChoice,
-): Promise<{ readonly found: readonly Job[]; readonly missing: readonly string[]; readonly by: JobClient }> {
+): Promise<{ readonly found: readonly Job[]; readonly missing: readonly MissingJob[]; readonly by: JobClient }> {
   const { client, kind } = connection;
   if (jobs.length === 0) {
     const { items } = await client.list(kind.resource, {
@@ -85,7 +102,11 @@ export async function readJobs(
   const found = read.flatMap(({ job }) => job ?? []);
   const foreign = found.find((job) => !isOurs(by.kind, job));
   if (foreign === undefined) {
-    const missing = read.flatMap(({ job, key }) => (job === undefined ? [keyOf({ metadata: key })] : []));
+    const missing = read.flatMap((each): MissingJob[] =>
+      each.job === undefined
+        ? [{ job: keyOf({ metadata: each.key, kind: wordOf(each) }), why: `there is no such ${plain(wordOf(each))}${noSuchKind(each)}` }]
+        : [],
+    );
     return { found, missing, by };
   }
   throw new CommandError(

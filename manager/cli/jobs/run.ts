@@ -121,12 +121,12 @@ async function onJobs(config: JobsConfig, session: Session, step: Step): Promise
         jobs: [
           ...results,
           ...failures.map(({ job, error }) => ({ job: keyOf(job), error: messageOf(error) })),
-          ...missing.map((job) => ({ job, error: NOT_THERE })),
+          ...missing.map(({ job, why }) => ({ job, error: why })),
         ],
       },
     });
     for (const { job, error } of failures) await session.errors.write(`${keyOf(job)}: not ${step.done}: ${messageOf(error)}\n`);
-    for (const job of missing) await session.errors.write(`${job}: not ${step.done}: ${NOT_THERE}\n`);
+    for (const { job, why } of missing) await session.errors.write(`${job}: not ${step.done}: ${why}\n`);
     // An API server that cannot be reached has its own message, with the remedy.
     const fatal = failures.find(({ error }) => !(error instanceof ApiError));
     if (left > 0) await session.errors.write(`${left === 1 ? '1 Job is' : `${left} Jobs are`} left as before\n`);
@@ -134,8 +134,6 @@ async function onJobs(config: JobsConfig, session: Session, step: Step): Promise
     return failures.length + missing.length > 0 ? ExitCode.Failed : ExitCode.Done;
   });
 }
-
-const NOT_THERE = 'there is no such Job';
 
 const messageOf = (error: unknown): string => {
   if (isConflict(error)) return 'another Job has its name by now';

@@ -30,11 +30,17 @@ export const LOGS = command({
   about:
     'Reads logs of existing pods from the worker cluster, with your own rights there (list pods, get pods/log). Without a kubeconfig of it, -f follows them through the ' +
     'manager, if it reads logs for others (--dashboard-live-logs), from 1,000 lines before their end. Afterwards prints kept log tails: from the manager (--server), with ' +
-    'the right to get the Job and pods/log, or from --history-store; otherwise how the last pod ended.',
-  operands: [{ usage: '<JOB>', about: 'NAME or NAMESPACE/NAME' }],
+    'the right to get the Job and pods/log, or from --history-store; otherwise how the last pod ended. The pods of an object of another kind ' +
+    'are found by the labels that its WorkKind names (podLabels).',
+  operands: [{ usage: '<JOB>', about: 'NAME, NAMESPACE/NAME, or KIND/NAME, such as jobset/train' }],
   flags: FLAGS,
   exitCodes: { 1: 'there is no such Job, or none of its logs are kept' },
-  examples: ['logs train -f', 'logs train --index 3 --tail 20', 'logs nightly --failed --history-store s3://jobs/history'],
+  examples: [
+    'logs train -f',
+    'logs jobset/train',
+    'logs train --index 3 --tail 20',
+    'logs nightly --failed --history-store s3://jobs/history',
+  ],
   configOf(values, [operand]) {
     if (operand === undefined) throw new FlagError('JOB: no Job is named; write its name');
     return { ...values, job: namedJob(operand) };

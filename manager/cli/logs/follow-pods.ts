@@ -1,5 +1,4 @@
 import type { DeepReadonly, ObjectKey, Pod } from '../../../shared/api/kubernetes.ts';
-import { JOB_NAME_LABEL } from '../../../shared/api/names.ts';
 import { PODS } from '../../../shared/api/resources.ts';
 import { sleep, systemClock } from '../../../shared/runtime/clock.ts';
 import type { ClusterConnection } from '../cluster-connection.ts';
@@ -8,9 +7,8 @@ import { isChosenPod, type PodChoice } from './log-lines.ts';
 import { printPodLog, type LogSink } from './print-pod-log.ts';
 
 export type PodsOfJob = PodChoice & {
-  /** Of the copy; which name it has beside the original, too. */
   readonly namespace: ObjectKey['namespace'];
-  readonly names: readonly string[];
+  readonly labelSelector: string;
   /** Only the last lines of what a pod has written until now. */
   readonly tail: number | undefined;
 };
@@ -28,7 +26,7 @@ export interface FollowedPods {
  */
 export function followPods(
   { client }: ClusterConnection,
-  { namespace, names, tail, ...choice }: PodsOfJob,
+  { namespace, labelSelector, tail, ...choice }: PodsOfJob,
   sink: LogSink,
   signal: AbortSignal,
   onTrouble: (error: unknown) => void,
@@ -47,7 +45,6 @@ export function followPods(
     printing.add(printed);
     void printed.finally(() => printing.delete(printed));
   };
-  const labelSelector = `${JOB_NAME_LABEL} in (${names.join(',')})`;
   const stopping = AbortSignal.any([signal, noMore.signal]);
   const follow = async (): Promise<void> => {
     // Whoever follows tries again for ever; that it is forbidden is heard here.

@@ -1,7 +1,7 @@
 import type { DeepReadonly, Job } from '../../../shared/api/kubernetes.ts';
 import { FlagError } from '../../../shared/runtime/flags.ts';
 import { writtenRecordOf } from '../../api/records.ts';
-import { copyName } from '../../work-kind/copy-marks.ts';
+import type { WorkKind } from '../../work-kind/work-kind.ts';
 import { connect, type ClusterChoice, type ClusterConnection } from '../cluster-connection.ts';
 import { CommandError } from '../command-error.ts';
 import { ExitCode } from '../exit-codes.ts';
@@ -11,6 +11,7 @@ import { troubleWith } from '../trouble.ts';
 import { followPods, type FollowedPods, type PodsOfJob } from './follow-pods.ts';
 import { logSink, type LogForm } from './log-sink.ts';
 import type { ManagersPods } from './managers-pods.ts';
+import { podsOfCopies } from './pods-of-copies.ts';
 
 /** Which kubeconfig is for the worker cluster of a Job. */
 export type WorkerChoice = {
@@ -20,6 +21,7 @@ export type WorkerChoice = {
 };
 
 export type JobLogsOptions = Pick<PodsOfJob, 'index' | 'failed' | 'tail'> & {
+  readonly kind: WorkKind<Job>;
   readonly clusters: WorkerChoice;
   readonly form: LogForm;
   readonly session: Pick<Session, 'output' | 'errors' | 'signal'>;
@@ -47,14 +49,14 @@ const LINGER_MS = 2_000;
 
 type Followed = { readonly pods: FollowedPods; readonly close: () => Promise<void> };
 
-export function createJobLogs({ clusters, form, session, onTrouble, otherwise, ...choice }: JobLogsOptions): JobLogs {
+export function createJobLogs({ kind, clusters, form, session, onTrouble, otherwise, ...choice }: JobLogsOptions): JobLogs {
   const followed = new Map<string, Followed | undefined>();
   const names = new Set<string>();
   let mayBeMany = false;
   const sink = logSink(form, session.output, session.errors, () => mayBeMany || names.size > 1);
 
-  function follow(cluster: string, job: DeepReadonly<Job>): Followed | undefined {
-    const { namespace, name } = job.metadata;
+  function follow(cluster: string, job: DeepReadonly<Job>, labelSelector: string): Followed | undefined {
+    const { namespace } = job.metadata;
     let isTold = false;
     const tell = (error: unknown): void => {
       if (isTold || session.signal.aborted) return;
@@ -71,8 +73,7 @@ export function createJobLogs({ clusters, form, session, onTrouble, otherwise, .
     try {
       const connection = connectTo(cluster, clusters);
       const trouble = (error: unknown): void => tell(troubleWith(`cluster ${cluster}`, connection.server, error));
-      const copies = [name, copyName(job, true)];
-      const pods = followPods(connection, { ...choice, namespace, names: copies }, tellingNames, session.signal, trouble);
+      const pods = followPods(connection, { ...choice, namespace, labelSelector }, tellingNames, session.signal, trouble);
       return { pods, close: () => connection.client.close() };
     } catch (error) {
       if (otherwise !== undefined && error instanceof CommandError) {
@@ -98,10 +99,13 @@ export function createJobLogs({ clusters, form, session, onTrouble, otherwise, .
 
   return {
     saw(job) {
-      mayBeMany = (job.spec.parallelism ?? 1) > 1 || (job.spec.completions ?? 1) > 1;
+      const isJob = kind.of(job.metadata.name) === kind.of(undefined);
+      mayBeMany = isJob ? (job.spec.parallelism ?? 1) > 1 || (job.spec.completions ?? 1) > 1 : kind.podsAtOnce(job) > 1;
       const written = writtenRecordOf(job);
       if (written.kind !== 'Record' || followed.has(written.record.cluster)) return;
-      followed.set(written.record.cluster, follow(written.record.cluster, job));
+      const selector = podsOfCopies(kind, job);
+      // The labels of some kinds' pods are known once their operator has begun.
+      if (selector !== undefined) followed.set(written.record.cluster, follow(written.record.cluster, job, selector));
     },
     end: () => end(LINGER_MS),
     stop: async () => void (await end(0)),

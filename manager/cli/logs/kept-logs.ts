@@ -2,6 +2,7 @@ import { omitUndefined } from '../../../shared/runtime/omit-undefined.ts';
 import { failureMessage } from '../../api/last-failure.ts';
 import { withHistory } from '../history-store.ts';
 import type { HistoryPods } from '../../history/history-record.ts';
+import { parseQualifiedName, workPath } from '../../work-kind/qualified-name.ts';
 import { plain } from '../plain-text.ts';
 import { NotThere, type Answer, type ManagerHttp } from '../server/manager-http.ts';
 import type { Session } from '../session.ts';
@@ -48,8 +49,9 @@ export const printKeptLogs = (store: string, key: KeptJob, choice: KeptChoice, s
   withHistory(store, session, (history) =>
     printKept(
       {
-        async job({ namespace, name, uid }) {
-          const [record] = await history.query({ namespace, name, limit: 1, ...omitUndefined({ uid }) });
+        async job({ namespace, name: qualified, uid }) {
+          const { qualifier: resource = 'jobs', name } = parseQualifiedName(qualified);
+          const [record] = await history.query({ namespace, name, resource, limit: 1, ...omitUndefined({ uid }) });
           return record && { uid: record.uid, copies: await history.podsOf(record.uid) };
         },
         tail: (uid, copyUid, pod) => history.tail(uid, copyUid, pod),
@@ -62,7 +64,7 @@ export const printKeptLogs = (store: string, key: KeptJob, choice: KeptChoice, s
 
 /** The same by the manager, which keeps the last Job of a name at hand. */
 export function printManagersLogs(manager: ManagerHttp, key: KeptJob, choice: KeptChoice, session: Session): Promise<number | undefined> {
-  const path = `/apis/history/v1/namespaces/${encodeURIComponent(key.namespace)}/jobs/${encodeURIComponent(key.name)}`;
+  const path = `/apis/history/v1/${workPath(key)}`;
   return printKept(
     {
       async job({ uid }) {

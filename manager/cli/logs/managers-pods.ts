@@ -2,6 +2,7 @@ import type { DeepReadonly, Job, Pod } from '../../../shared/api/kubernetes.ts';
 import { JOB_COMPLETION_INDEX } from '../../../shared/api/names.ts';
 import { omitUndefined } from '../../../shared/runtime/omit-undefined.ts';
 import { sleep, systemClock } from '../../../shared/runtime/clock.ts';
+import { workPath } from '../../work-kind/qualified-name.ts';
 import type { ClusterConnection } from '../cluster-connection.ts';
 import { CommandError } from '../command-error.ts';
 import { ExitCode } from '../exit-codes.ts';
@@ -36,7 +37,7 @@ export function followByManager(
   { metadata }: DeepReadonly<Job>,
   { sink, signal, onTrouble, ...choice }: ManagersPods,
 ): FollowedPods {
-  const path = `/api/v1/namespaces/${encodeURIComponent(metadata.namespace)}/jobs/${encodeURIComponent(metadata.name)}/pods`;
+  const path = `/api/v1/${workPath(metadata)}/pods`;
   const [noMore, over] = [new AbortController(), new AbortController()];
   const unended = AbortSignal.any([signal, over.signal]);
   const stopping = AbortSignal.any([signal, noMore.signal]);

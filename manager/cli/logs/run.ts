@@ -1,16 +1,16 @@
-import type { DeepReadonly, Job } from '../../../shared/api/kubernetes.ts';
-import { JOB_NAME_LABEL } from '../../../shared/api/names.ts';
+import type { DeepReadonly, Job, ObjectKey } from '../../../shared/api/kubernetes.ts';
 import { PODS } from '../../../shared/api/resources.ts';
-import { isNotFound } from '../../../shared/kube/api-error.ts';
 import { isFinished } from '../../../shared/kube/conditions.ts';
 import { readLastFailure, failureMessage } from '../../api/last-failure.ts';
 import { writtenRecordOf } from '../../api/records.ts';
-import { copyName } from '../../work-kind/copy-marks.ts';
-import type { ClusterChoice, ClusterConnection } from '../cluster-connection.ts';
+import { formatWork, parseQualifiedName } from '../../work-kind/qualified-name.ts';
+import type { WorkKind } from '../../work-kind/work-kind.ts';
+import type { ClusterChoice, ClusterConnection, JobClient } from '../cluster-connection.ts';
 import { CommandError } from '../command-error.ts';
 import { ExitCode } from '../exit-codes.ts';
 import { followObjects } from '../follow-objects.ts';
 import type { NamedJob } from '../jobs/operands.ts';
+import { findJob, keyOf, noSuchKind, type FoundJob } from '../jobs/read-jobs.ts';
 import { plain } from '../plain-text.ts';
 import type { ServerChoice } from '../server/flags.ts';
 import { askManager, isNamed } from '../server/with-manager.ts';
@@ -22,6 +22,7 @@ import { printKeptLogs, printManagersLogs, type KeptJob } from './kept-logs.ts';
 import { isChosenPod, type PodChoice } from './log-lines.ts';
 import { logSink, type LogForm } from './log-sink.ts';
 import { otherwiseByManager } from './managers-pods.ts';
+import { podsOfCopies } from './pods-of-copies.ts';
 import { printPodLog } from './print-pod-log.ts';
 
 export type LogsConfig = ClusterChoice &
@@ -38,33 +39,35 @@ export type LogsConfig = ClusterChoice &
 
 export const runLogs = (config: LogsConfig, session: Session): Promise<number> =>
   withCluster(config, async (connection) => {
-    const { client, kind } = connection;
-    const key = { namespace: config.job.namespace ?? config.namespace ?? connection.namespace, name: config.job.name };
-    const job = await client.get(kind.resource, key).catch((error: unknown) => {
-      if (isNotFound(error)) return undefined;
-      throw error;
-    });
-    if (job === undefined || isFinished(job.status)) return afterTheEnd(config, connection, key, job, session);
-    return config.follow ? followed(connection, config, job, session) : live(config, job, session);
+    const found = await findJob(connection, config.job, config.namespace ?? connection.namespace);
+    const { job, by } = found;
+    if (job === undefined || isFinished(job.status)) return afterTheEnd(config, connection, found, session);
+    return config.follow ? followed(connection, config, by, job, session) : live(config, by, job, session);
   });
 
 /** From the worker cluster, of the pods that there are. */
-async function live(config: LogsConfig, job: DeepReadonly<Job>, session: Session): Promise<number> {
-  const { namespace, name } = job.metadata;
+async function live(config: LogsConfig, { kind }: JobClient, job: DeepReadonly<Job>, session: Session): Promise<number> {
   const written = writtenRecordOf(job);
-  if (written.kind !== 'Record')
-    throw new CommandError(`${namespace}/${name} has not been admitted yet; switchyard explain ${name} says why, and -f waits for it`);
-  const { pods, unread } = await printPods(config, written.record.cluster, job, session);
-  if (pods === 0) await session.errors.write(`${plain(`${namespace}/${name}`)} has no such pods now\n`);
+  if (written.kind !== 'Record') throw new CommandError(`${notAdmitted(kind, job)}, and -f waits for it`);
+  const { pods, unread } = await printPods(config, written.record.cluster, kind, job, session);
+  if (pods === 0) await session.errors.write(`${workKeyOf(kind, job.metadata)} has no such pods now\n`);
   return session.signal.aborted ? ExitCode.Interrupted : unread > 0 ? ExitCode.Failed : ExitCode.Done;
 }
 
+const workKeyOf = (kind: WorkKind<Job>, key: ObjectKey): string => keyOf({ metadata: key, kind: kind.of(key.name).resource.kind });
+
+function notAdmitted(kind: WorkKind<Job>, { metadata }: DeepReadonly<Job>): string {
+  const { qualifier, name } = parseQualifiedName(metadata.name);
+  const operand = qualifier === undefined ? name : `${kind.of(metadata.name).resource.kind.toLowerCase()}/${name}`;
+  return `${workKeyOf(kind, metadata)} has not been admitted yet; switchyard explain ${plain(operand)} says why`;
+}
+
 /** A cluster may keep copies of Jobs that are over for a while (`retainFinished`). Whoever cannot look there sees what else there is. */
-async function hasPrintedRetained(config: LogsConfig, job: DeepReadonly<Job>, session: Session): Promise<boolean> {
+async function hasPrintedRetained(config: LogsConfig, kind: WorkKind<Job>, job: DeepReadonly<Job>, session: Session): Promise<boolean> {
   const written = writtenRecordOf(job);
   if (written.kind !== 'Record') return false;
   try {
-    const { pods, unread } = await printPods(config, written.record.cluster, job, session);
+    const { pods, unread } = await printPods(config, written.record.cluster, kind, job, session);
     return pods > unread;
   } catch (error) {
     if (error instanceof CommandError) return false;
@@ -78,13 +81,15 @@ const ABREAST = 64;
 async function printPods(
   config: LogsConfig,
   cluster: string,
+  kind: WorkKind<Job>,
   job: DeepReadonly<Job>,
   { output, errors, signal }: Session,
 ): Promise<{ readonly pods: number; readonly unread: number }> {
-  const { namespace, name } = job.metadata;
+  const { namespace } = job.metadata;
+  const labelSelector = podsOfCopies(kind, job);
+  if (labelSelector === undefined) return { pods: 0, unread: 0 };
   const connection = connectTo(cluster, config);
   try {
-    const labelSelector = `${JOB_NAME_LABEL} in (${name},${copyName(job, true)})`;
     const { items } = await connection.client.list(PODS, { namespace, labelSelector });
     const pods = items.filter((pod) => isChosenPod(pod, config));
     const sink = logSink(config.output, output, errors, () => pods.length > 1);
@@ -104,8 +109,13 @@ async function printPods(
 }
 
 /** From whatever cluster it goes to, until it has ended. */
-async function followed(connection: ClusterConnection, config: LogsConfig, job: Job, session: Session): Promise<number> {
-  const { client, kind } = connection;
+async function followed(
+  connection: ClusterConnection,
+  config: LogsConfig,
+  { client, kind }: JobClient,
+  job: Job,
+  session: Session,
+): Promise<number> {
   const over = new AbortController();
   let failure: Error | undefined;
   const onTrouble = (error: unknown): void => {
@@ -114,6 +124,7 @@ async function followed(connection: ClusterConnection, config: LogsConfig, job: 
   };
   const logs = createJobLogs({
     ...config,
+    kind,
     clusters: config,
     form: config.output,
     session,
@@ -121,11 +132,11 @@ async function followed(connection: ClusterConnection, config: LogsConfig, job: 
     otherwise: otherwiseByManager(config, connection),
   });
   const { namespace, name, uid } = job.metadata;
-  if (writtenRecordOf(job).kind !== 'Record')
-    await session.errors.write(`${plain(`${namespace}/${name}`)} has not been admitted yet; switchyard explain ${plain(name)} says why\n`);
+  if (writtenRecordOf(job).kind !== 'Record') await session.errors.write(`${notAdmitted(kind, job)}\n`);
+  const fieldSelector = `metadata.name=${parseQualifiedName(name).name}`;
   await followObjects(
     client,
-    { resource: kind.resource, namespace, fieldSelector: `metadata.name=${name}`, seen: [job] },
+    { resource: kind.of(name).resource, namespace, fieldSelector, seen: [job] },
     async (now, isGone) => {
       if (now.metadata.uid !== uid) return;
       logs.saw(now);
@@ -142,23 +153,24 @@ async function followed(connection: ClusterConnection, config: LogsConfig, job: 
 async function afterTheEnd(
   config: LogsConfig,
   connection: ClusterConnection,
-  { namespace, name }: { readonly namespace: string; readonly name: string },
-  job: DeepReadonly<Job> | undefined,
+  { job, key, by: { kind }, ...rest }: FoundJob,
   session: Session,
 ): Promise<number> {
-  const key = `${namespace}/${name}`;
-  const { shown, remedy } = await printWhatIsKept(config, connection, { namespace, name, uid: job?.metadata.uid }, session);
+  const { shown, remedy } = await printWhatIsKept(config, connection, { ...key, uid: job?.metadata.uid }, session);
   if (shown !== undefined && shown > 0) return ExitCode.Done;
+  const work = workKeyOf(kind, key);
   if (job === undefined) {
     const unknown = remedy === undefined ? ', and no history of one' : `; ${remedy}`;
     throw new CommandError(
-      shown === undefined ? `there is no Job ${plain(key)}${unknown}` : `no logs of ${plain(key)} are kept, and the Job is gone`,
+      shown === undefined
+        ? `there is no ${plain(formatWork(kind, key))}${noSuchKind({ key, ...rest })}${unknown}`
+        : `no logs of ${work} are kept, and the ${plain(kind.of(key.name).resource.kind)} is gone`,
     );
   }
-  if (await hasPrintedRetained(config, job, session)) return ExitCode.Done;
+  if (await hasPrintedRetained(config, kind, job, session)) return ExitCode.Done;
   const failure = readLastFailure(job);
   if (failure !== undefined) await session.errors.write(`${plain(failureMessage(failure))}\n`);
-  await session.errors.write(`no logs of ${plain(key)} are kept${remedy === undefined ? '' : `; ${remedy}`}\n`);
+  await session.errors.write(`no logs of ${work} are kept${remedy === undefined ? '' : `; ${remedy}`}\n`);
   return ExitCode.Failed;
 }
 

@@ -89,6 +89,7 @@ function logsOf(
   const choice = { index: undefined, failed: false, tail: undefined };
   const logs = createJobLogs({
     ...choice,
+    kind: connection.kind,
     clusters: config,
     form: 'text',
     session: shown,

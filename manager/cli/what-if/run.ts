@@ -6,6 +6,7 @@ import { EditError } from '../../insight/world/edited-object.ts';
 import type { World } from '../../insight/world/world.ts';
 import { whatIf } from '../../insight/what-if/what-if.ts';
 import { worldOf, type WorldObjects } from '../../insight/world/world-objects.ts';
+import { withPlainNames, withWorkKeys } from '../../work-kind/qualified-name.ts';
 import type { JobClient } from '../cluster-connection.ts';
 import { ExitCode } from '../exit-codes.ts';
 import { readWorld } from '../explain/world-reader.ts';
@@ -62,8 +63,8 @@ async function ownAnswer(
   const expecting = (each: WorldObjects): World => withExpectedTimes(worldOf(kind, each, flags, nowMs), past);
   const outcome = whatIf(expecting(objects), expecting(changed.objects));
   return {
-    lines: [whatIfText(outcome, changed.said, Math.min(session.output.width, 80)).trimEnd()],
-    value: { changes: changed.said, ...outcome },
+    lines: [withPlainNames(kind.others, whatIfText(outcome, changed.said, Math.min(session.output.width, 80)).trimEnd())],
+    value: withWorkKeys(kind.others, { changes: changed.said, ...outcome }),
   };
 }
 

@@ -92,7 +92,9 @@ export function createApi(token: string | undefined, send: typeof fetch): Api {
     throw new ApiProblem(response.status, messageOf(await response.text()) ?? `the manager answered ${response.status}`);
   };
   const json = async <T>(path: string, signal?: AbortSignal): Promise<T> => (await (await ask(path, {}, signal)).json()) as T;
-  const job = (namespace: string, name: string): string => `namespaces/${encodeURIComponent(namespace)}/jobs/${encodeURIComponent(name)}`;
+  // The name of an object of another kind than Job begins with its resource.
+  const job = (namespace: string, name: string): string =>
+    ['namespaces', namespace, ...(name.includes('/') ? [] : ['jobs']), ...name.split('/')].map(encodeURIComponent).join('/');
   const streamOf = async (path: string, lastEventId: string | undefined, signal: AbortSignal): Promise<ReadableStream<Uint8Array>> => {
     const { body } = await ask(path, lastEventId === undefined ? {} : { 'last-event-id': lastEventId }, signal);
     if (body === null) throw new ApiProblem(0, 'the stream has no body');

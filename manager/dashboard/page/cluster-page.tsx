@@ -4,7 +4,7 @@ import { problemOf } from './api.ts';
 import { useAsked } from './asked.tsx';
 import { Command } from './command.tsx';
 import { ConditionTable } from './conditions.tsx';
-import { Facts, HealthDot, Meter, Notice, JobChips } from './parts.tsx';
+import { Facts, HealthDot, KeyName, Meter, Notice, JobChips } from './parts.tsx';
 import { jobAt, jobsAt } from './place.ts';
 import { entry, serverNow, overview } from './state.tsx';
 import { count, duration } from './words.ts';
@@ -145,7 +145,9 @@ function Avoided({ view: { avoidedBy } }: { readonly view: ClusterView }) {
           {avoidedBy.map(({ job, reason, untilMs }) => (
             <tr key={job}>
               <td>
-                <a href={jobAt(job)}>{job}</a>
+                <a href={jobAt(job)}>
+                  <KeyName of={job} />
+                </a>
               </td>
               <td class="wide">{reason}</td>
               <td class="num">{untilMs === undefined || untilMs <= serverNow.value ? '' : duration(untilMs - serverNow.value)}</td>

@@ -1,4 +1,4 @@
-import { Notice } from './parts.tsx';
+import { KeyName, Notice } from './parts.tsx';
 import { clusterAt, jobAt, queueAt } from './place.ts';
 import { serverNow } from './state.tsx';
 import { count, duration, quantity } from './words.ts';
@@ -209,7 +209,12 @@ function Estimated({ estimate }: { readonly estimate: Estimate }) {
 
 /** Not everything that holds something is a Job with a page. */
 function JobLink({ job }: { readonly job: string }) {
-  return /^[^/ ]+\/[^/ ]+$/.test(job) ? <a href={jobAt(job)}>{job}</a> : <>{job}</>;
+  if (!/^[^/ ]+(\/[^/ .]+\.[^/ ]+)?\/[^/ ]+$/.test(job)) return <>{job}</>;
+  return (
+    <a href={jobAt(job)}>
+      <KeyName of={job} />
+    </a>
+  );
 }
 
 function Names({ jobs }: { readonly jobs: readonly string[] }) {

@@ -3,6 +3,7 @@ import { csvField } from './words.ts';
 
 const FIELDS = [
   'key',
+  'kind',
   'uid',
   'state',
   'reason',

@@ -11,7 +11,7 @@ import { Ago, Facts, Notice, State } from './parts.tsx';
 import { EndedPods, LivePodsOf } from './pods.tsx';
 import { clusterAt, jobAt, jobsAt, queueAt } from './place.ts';
 import { entry, jobNews, place, serverNow } from './state.tsx';
-import { count, duration, quantity } from './words.ts';
+import { behindNamespace, count, duration, nameOf, namespaceOf, quantity } from './words.ts';
 
 const REFRESH_MS = 1_000;
 
@@ -53,7 +53,7 @@ export function JobPageView({ namespace, name }: { readonly namespace: string; r
     return problem.status === 403 ? (
       <Notice isPage kind="none" title="You may not see this Job" about={problem.message} />
     ) : problem.status === 404 ? (
-      <Notice isPage kind="none" title={`There is no Job ${key}`} about="It may have been deleted, and nothing is kept of it." />
+      <Notice isPage kind="none" title={`There is no ${name.includes('/') ? 'object' : 'Job'} ${key}`} about="It may have been deleted, and nothing is kept of it." />
     ) : (
       <Notice isPage kind="bad" title="The Job could not be read" about={problem.message} />
     );
@@ -67,7 +67,7 @@ function Story({ view }: { readonly view: WithActions<JobView, JobAction> }) {
   const { may, line, stages, facts, requests, commands, fromHistory } = view;
   const at = place.value;
   const tab = at.page === 'job' && at.tab !== '' ? at.tab : 'story';
-  const [namespace = '', name = ''] = line.key.split('/');
+  const namespace = namespaceOf(line.key);
   const waits = line.state === 'Waiting' || line.state === 'Held' || line.state === 'Resting';
   return (
     <article class="job-page">
@@ -75,7 +75,8 @@ function Story({ view }: { readonly view: WithActions<JobView, JobAction> }) {
         <a href="#/jobs">Jobs</a> / <a href={jobsAt({ namespace })}>{namespace}</a> /
       </p>
       <header>
-        <h1>{name}</h1>
+        <h1>{nameOf(line.key)}</h1>
+        {line.kind !== undefined && <span class="soft">{line.kind}</span>}
         <State state={line.state} />
         {line.cluster !== undefined && !waits && (
           <span class="soft">
@@ -151,7 +152,7 @@ function Story({ view }: { readonly view: WithActions<JobView, JobAction> }) {
       )}
       {tab === 'events' && <Events job={line.key} version={line} />}
       {tab === 'conditions' && <Conditions view={view} />}
-      {tab === 'yaml' && <Yaml namespace={namespace} name={name} />}
+      {tab === 'yaml' && <Yaml namespace={namespace} name={behindNamespace(line.key)} />}
     </article>
   );
 }
@@ -196,7 +197,7 @@ function Way({ stages }: { readonly stages: readonly Stage[] }) {
 const NOW_WORDS: Readonly<Record<string, string>> = { Admitted: 'Waits for admission', Dispatched: 'On its way', Started: 'Waits for a pod' };
 
 function Explained({ job, version }: { readonly job: string; readonly version: string }) {
-  const [namespace = '', name = ''] = job.split('/');
+  const [namespace, name] = [namespaceOf(job), behindNamespace(job)];
   // What it waits for changes with everybody else; asking costs the manager something, so not at every change.
   const [beat, setBeat] = useState(0);
   useEffect(() => {
@@ -239,7 +240,7 @@ function Indexes({ runs }: { readonly runs: NonNullable<JobView['indexes']> }) {
 
 /** What Events say, read anew when the Job changes. */
 function Events({ job, version }: { readonly job: string; readonly version: JobView['line'] }) {
-  const [namespace = '', name = ''] = job.split('/');
+  const [namespace, name] = [namespaceOf(job), behindNamespace(job)];
   const { value, problem } = useAsked((api) => api.events(namespace, name), job, version);
   if (value === undefined && problem !== undefined) return <Notice kind="none" title="Its Events are not shown" about={problem.message} />;
   if (value === undefined) return <Notice kind="wait" title="Reading them …" />;

@@ -198,7 +198,7 @@ function Row({ row, rowPx, job, isChosen, toggle }: RowProps) {
       )}
       <span class="cell job" role="cell">
         <a href={jobAt(job.key)} data-row={row}>
-          <KeyName of={job.key} />
+          <KeyName of={job.key} kind={job.kind} />
         </a>
       </span>
       <span class="cell state" role="cell">
@@ -260,6 +260,7 @@ const GROUPS = {
   clusterQueue: 'cluster queue',
   cluster: 'cluster',
   namespace: 'namespace',
+  kind: 'kind',
   user: 'user',
   reason: 'reason',
   label: 'that label',

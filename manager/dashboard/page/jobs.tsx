@@ -37,7 +37,7 @@ function Filters({ query, change }: { readonly query: Query; readonly change: Ch
     change({ state: [...next].join(',') });
   };
   const clusters = clustersIn(overview.value ?? new Map());
-  const others = ['namespace', 'queue', 'clusterQueue', 'user', 'reason'].filter((name) => query[name] !== undefined);
+  const others = ['namespace', 'queue', 'clusterQueue', 'kind', 'user', 'reason'].filter((name) => query[name] !== undefined);
   return (
     <search class="filters">
       <input

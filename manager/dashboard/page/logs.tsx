@@ -5,7 +5,7 @@ import { follow } from './follow.ts';
 import { linesOf, NO_LINES, partsOf, withText, type LogLines } from './log-lines.ts';
 import { saveFile } from './save-file.tsx';
 import { BROWSER_TIME, entry } from './state.tsx';
-import { count } from './words.ts';
+import { behindNamespace, count, namespaceOf } from './words.ts';
 
 const LINES_MAX = 20_000;
 /** More of them at once would make the browser slow; what is looked for is found in all of them. */
@@ -15,7 +15,7 @@ const NEAR_PX = 40;
 
 /** What is kept of the log of a pod that has ended. */
 export function KeptLog({ job, pod }: { readonly job: string; readonly pod: string }) {
-  const [namespace = '', name = ''] = job.split('/');
+  const [namespace, name] = [namespaceOf(job), behindNamespace(job)];
   const { value: log, problem } = useAsked(async (api) => withText(NO_LINES, (await api.log(namespace, name, pod)).log, LINES_MAX), `${job}/${pod}`, undefined);
   if (problem !== undefined) return <p class="problem">{problem.message}</p>;
   if (log === undefined) return <p class="soft">Fetching the end of the log …</p>;
@@ -32,7 +32,7 @@ export function LiveLog({ job, pod }: { readonly job: string; readonly pod: stri
   useEffect(() => {
     if (who.kind !== 'Inside') return undefined;
     const { api } = who;
-    const [namespace = '', name = ''] = job.split('/');
+    const [namespace, name] = [namespaceOf(job), behindNamespace(job)];
     const leaving = new AbortController();
     void follow(
       {

@@ -3,7 +3,7 @@ import type { ComponentChildren } from 'preact';
 import type { Fill, Health, JobLine, QuotaFill } from '../views.ts';
 import { jobAt } from './place.ts';
 import { serverNow } from './state.tsx';
-import { age, nameOf, namespaceOf, quantity } from './words.ts';
+import { age, behindNamespace, nameOf, namespaceOf, quantity } from './words.ts';
 
 /** With `isPage` it is all that the page shows. */
 export function Notice({ kind, title, about, isPage = false, children }: { readonly kind: 'wait' | 'none' | 'bad'; readonly title: string; readonly about?: string | undefined; readonly isPage?: boolean; readonly children?: ComponentChildren }) {
@@ -48,10 +48,11 @@ function Wagon({ job, showAge }: { readonly job: JobLine; readonly showAge: bool
       class={`wagon ${job.state.toLowerCase()}`}
       href={jobAt(job.key)}
       data-job={job.key}
-      title={`${job.key}: ${STATE_WORDS[job.state]}${job.why === undefined ? '' : `. ${job.why}`}`}
+      title={`${job.kind === undefined ? '' : `${job.kind} `}${namespaceOf(job.key)}/${nameOf(job.key)}: ${STATE_WORDS[job.state]}${job.why === undefined ? '' : `. ${job.why}`}`}
     >
       {done > 0 && done < 1 && <span class="load" style={{ transform: `scaleX(${done})` }} />}
       <span class="name">{nameOf(job.key)}</span>
+      {job.kind !== undefined && <span class="part">{job.kind}</span>}
       {job.completions > 1 && job.state !== 'Waiting' && job.state !== 'Held' && (
         <span class="part">
           {job.succeeded}/{job.completions}
@@ -76,12 +77,15 @@ export function JobChips({ jobs, empty, isSiding = false, showAge = true, childr
   );
 }
 
-/** `NAMESPACE/NAME`, of which the name is meant. */
-export function KeyName({ of }: { readonly of: string }) {
+/** `NAMESPACE/NAME`, of which the name is meant; of another kind than Job with the kind, or the resource where that is not known. */
+export function KeyName({ of, kind }: { readonly of: string; readonly kind?: string | undefined }) {
+  const rest = behindNamespace(of);
+  const resource = rest.includes('/') ? rest.slice(0, rest.indexOf('/')) : undefined;
   return (
     <>
       <span class="soft">{namespaceOf(of)}/</span>
       {nameOf(of)}
+      {resource !== undefined && <span class="soft"> {kind ?? resource}</span>}
     </>
   );
 }

@@ -16,7 +16,7 @@ export function parsePlace(hash: string): Place {
   const [path = '', search = ''] = hash.replace(/^#/, '').split('?', 2);
   const parts = path.split('/').flatMap((part) => (part === '' ? [] : [decoded(part)]));
   const query = Object.fromEntries([...new URLSearchParams(search)].filter(([, value]) => value !== ''));
-  const [page = 'yard', first, second] = parts;
+  const [page = 'yard', first, second, third] = parts;
   switch (page) {
     case 'yard':
       return { page, ...number(query, 'hours'), ...number(query, 'at') };
@@ -27,7 +27,7 @@ export function parsePlace(hash: string): Place {
         ? { page, query }
         : second === undefined
           ? lost(path)
-          : { page: 'job', namespace: first, name: second, tab: query['tab'] ?? '' };
+          : { page: 'job', namespace: first, name: third === undefined ? second : `${second}/${third}`, tab: query['tab'] ?? '' };
     case 'queues':
       return first === undefined ? { page: 'yard' } : { page: 'queue', name: first };
     case 'clusters':

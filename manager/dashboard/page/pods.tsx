@@ -5,7 +5,7 @@ import { KeptLog, LiveLog } from './logs.tsx';
 import { Ago, Notice } from './parts.tsx';
 import { jobAt } from './place.ts';
 import { entry } from './state.tsx';
-import { duration } from './words.ts';
+import { behindNamespace, duration, namespaceOf } from './words.ts';
 
 const SHORT = 8;
 const LIVE_SHOWN = 200;
@@ -89,8 +89,7 @@ export function LivePodsOf({ line }: { readonly line: JobLine }) {
   const runs = active > 0 && (state === 'Running' || state === 'Resting');
   useEffect(() => {
     if (who.kind !== 'Inside' || !runs) return;
-    const [namespace = '', name = ''] = key.split('/');
-    who.api.pods(namespace, name).then(
+    who.api.pods(namespaceOf(key), behindNamespace(key)).then(
       (pods) => (setThere(pods), setProblem(undefined)),
       (error: unknown) => setProblem(problemOf(error).message),
     );

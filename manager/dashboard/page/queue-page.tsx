@@ -123,7 +123,7 @@ function OneOf({ place: { place, priority, job } }: { readonly place: Place }) {
       <td class="num">{place.toLocaleString('en')}</td>
       <td>
         <a href={jobAt(job.key)}>
-          <KeyName of={job.key} />
+          <KeyName of={job.key} kind={job.kind} />
         </a>
       </td>
       <td class="num">{priority.toLocaleString('en')}</td>

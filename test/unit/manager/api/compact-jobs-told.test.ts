@@ -66,11 +66,11 @@ describe('of a compact Job is told what would be told of the whole', () => {
   const seen = (job: DeepReadonly<Job>) => ({ kind: JOB_KIND, job, record: recordOf(job) });
   const instants = { began: (_: string, ms: number) => ms, ended: (_: string, ms: number) => ms };
   const tellers: Record<string, (job: DeepReadonly<Job>) => unknown> = {
-    'its history': (job) => historyRecord(job, recordOf(job), { namespace: undefined, nowMs: NOW_MS }),
+    'its history': (job) => historyRecord(job, recordOf(job), { kind: JOB_KIND, namespace: undefined, nowMs: NOW_MS }),
     'how long it ran, and its like': (job) => runOf(JOB_KIND, job, recordOf(job)),
     'how long it may run': (job) => [runFactsOf(JOB_KIND, job).family, runFactsOf(JOB_KIND, job).longestMs(recordOf(job))],
-    'its line': jobLine,
-    'its page': (job) => jobView(job, aLine({ key: 'team/sum' }), [], 'https://traces.example/{traceId}'),
+    'its line': (job) => jobLine(job, JOB_KIND),
+    'its page': (job) => jobView(job, aLine({ key: 'team/sum' }), JOB_KIND, [], 'https://traces.example/{traceId}'),
     'its outcome': (job) => outcomeOf(JOB_KIND, job),
     'its submission': submissionOf,
     'its story': (job) => storyEvents(seen(aHomeJob()), seen(job)),

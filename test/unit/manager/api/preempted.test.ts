@@ -7,6 +7,9 @@ test('is told with the other Job, its queue and the rule', () => {
   expect(preemptedMessage(preempted)).toBe(
     'preempted by Job team-a/train of cluster queue research (InClusterQueue: it goes first in the same cluster queue)',
   );
+  expect(preemptedMessage({ ...preempted, by: 'team-a/crews.example.com:argo', rule: 'Another' })).toBe(
+    'preempted by crews.example.com team-a/argo of cluster queue research (Another)',
+  );
   expect(preemptedMessage({ ...preempted, rule: 'Another' })).toBe('preempted by Job team-a/train of cluster queue research (Another)');
 });
 

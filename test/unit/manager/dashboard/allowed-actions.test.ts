@@ -15,12 +15,15 @@ test('what somebody may do with a Job follows from what he may do with it by him
     actionsOnJob(
       reader((asked) => allowed.includes(asked)),
       ANN,
-      'team',
-      'sum',
+      { namespace: 'team', name },
     );
+  let name = 'sum';
   expect(await on()).toEqual([]);
   expect(await on('delete batch/jobs team/sum')).toEqual(['Cancel']);
   expect(await on('patch batch/jobs team/sum')).toEqual(['Hold', 'Release']);
+  name = 'crews.example.com:sum';
+  expect(await on('patch batch/jobs team/sum')).toEqual([]);
+  expect(await on('patch example.com/crews team/sum')).toEqual(['Hold', 'Release']);
 });
 
 test('with a cluster all may be done by whoever may write it', async () => {

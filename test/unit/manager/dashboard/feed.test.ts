@@ -15,6 +15,7 @@ import { createObjectCache, type Lister } from '../../../../shared/kube/indexer.
 import { seededRandom } from '../../../../shared/runtime/random.ts';
 import { FakeClock } from '../../../support/fake-clock.ts';
 import { aCondition, aHomeJob, anAdmittedJob } from '../../../support/jobs.ts';
+import { JOB_KIND } from '../../../../manager/work-kind/job/job-kind.ts';
 
 const ALL: Rights = { namespaces: 'All', queues: 'All', clusters: 'All' };
 const ANN: Rights = { namespaces: new Set(['ann']), queues: new Set(), clusters: new Set() };
@@ -36,7 +37,7 @@ function listerOf<T extends KubeObject>(...objects: readonly object[]): Lister<T
 /** Feeds over two clusters and two queues; `put` and `gone` are what the informer of Jobs tells. */
 function aYard() {
   const clock = new FakeClock();
-  const index = createJobIndex();
+  const index = createJobIndex(JOB_KIND);
   let ids = 0;
   const feeds = createFeeds({
     index,

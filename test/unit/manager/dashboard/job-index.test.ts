@@ -4,6 +4,7 @@ import { formatAdmissionRecord } from '../../../../manager/api/records.ts';
 import type { Job } from '../../../../shared/api/kubernetes.ts';
 import { ADMISSION_ANNOTATION } from '../../../../shared/api/names.ts';
 import { aHomeJob, aRecord, type JobParts } from '../../../support/jobs.ts';
+import { JOB_KIND } from '../../../../manager/work-kind/job/job-kind.ts';
 
 const job = (namespace: string, name: string, minute = 0, parts: JobParts = {}): Job =>
   aHomeJob({
@@ -40,7 +41,7 @@ const keys = (lines: readonly { readonly key: string }[]): string[] => lines.map
 
 describe('the index of Jobs', () => {
   test('has them by age, in whatever order they came', () => {
-    const index = createJobIndex();
+    const index = createJobIndex(JOB_KIND);
     put(index, job('a', 'two', 2), job('a', 'one', 1), job('b', 'three', 3));
     expect(keys(index.ordered())).toEqual(['b/three', 'a/two', 'a/one']);
     index.handler.deleted?.(job('a', 'two', 2), false);
@@ -51,7 +52,7 @@ describe('the index of Jobs', () => {
   });
 
   test('knows who waits where, who runs where, and what that takes, as Jobs go their way', () => {
-    const index = createJobIndex();
+    const index = createJobIndex(JOB_KIND);
     put(index, job('a', 'one', 1), job('a', 'two', 2), running('b', 'three', 'east'));
     expect(index.waitingIn('a/main', 1)).toMatchObject({ count: 2, first: [{ key: 'a/one' }] });
     put(index, running('a', 'one', 'east', 5));
@@ -69,7 +70,7 @@ describe('the index of Jobs', () => {
   });
 
   test('remembers those that ended last, of each namespace', () => {
-    const index = createJobIndex();
+    const index = createJobIndex(JOB_KIND);
     put(index, complete('a', 'one', 1), complete('b', 'two', 9), complete('a', 'three', 5));
     expect(keys(index.ended('All', 2))).toEqual(['b/two', 'a/three']);
     expect(keys(index.ended(new Set(['a']), 8))).toEqual(['a/three', 'a/one']);
@@ -78,7 +79,7 @@ describe('the index of Jobs', () => {
   });
 
   test('tells what has changed once, with the places that are touched', () => {
-    const index = createJobIndex();
+    const index = createJobIndex(JOB_KIND);
     put(index, job('a', 'one'));
     index.takeChanges();
     const before = index.version();

@@ -3,6 +3,7 @@ import { hasEnded, jobLine, namespaceOf } from '../../../../manager/dashboard/jo
 import { formatAdmissionRecord } from '../../../../manager/api/records.ts';
 import type { Job, JobCondition } from '../../../../shared/api/kubernetes.ts';
 import { ADMISSION_ANNOTATION, HOLD_ANNOTATION } from '../../../../shared/api/names.ts';
+import { JOB_KIND } from '../../../../manager/work-kind/job/job-kind.ts';
 import { aHomeJob, aRecord, type JobParts } from '../../../support/jobs.ts';
 
 const condition = (type: string, status: string, reason: string, message = ''): JobCondition =>
@@ -21,19 +22,19 @@ const admitted = (parts: JobParts = {}, record = {}): Job =>
     },
     spec: { suspend: false, ...parts.spec },
   });
-const stateOf = (job: Job): string | undefined => jobLine(job)?.state;
+const stateOf = (job: Job): string | undefined => jobLine(job, JOB_KIND)?.state;
 
 describe('a Job as a line', () => {
   test('that waits has the reason and the words of its condition, cut off where they are many', () => {
     const waiting = aHomeJob({ status: { conditions: [condition('QuotaReserved', 'False', 'InsufficientQuota', 'x'.repeat(500))] } });
-    const line = jobLine(waiting);
+    const line = jobLine(waiting, JOB_KIND);
     expect(line).toMatchObject({ key: 'team/sum', state: 'Waiting', reason: 'InsufficientQuota', queue: 'main', completions: 1 });
     expect(line?.why).toHaveLength(240);
     expect(namespaceOf(line ?? { key: '' })).toBe('team');
   });
 
   test('is none where the Job is not the manager’s', () => {
-    expect(jobLine(aHomeJob({ spec: { managedBy: 'kubernetes.io/job-controller' } }))).toBeUndefined();
+    expect(jobLine(aHomeJob({ spec: { managedBy: 'kubernetes.io/job-controller' } }), JOB_KIND)).toBeUndefined();
   });
 
   test('goes from waiting by dispatching and running to its end', () => {
@@ -42,11 +43,15 @@ describe('a Job as a line', () => {
     expect(stateOf(admitted({ status: { active: 2 } }))).toBe('Running');
     const complete = jobLine(
       admitted({ status: { succeeded: 1, completionTime: '2026-01-01T00:09:00Z', conditions: [condition('Complete', 'True', 'Done')] } }),
+      JOB_KIND,
     );
     expect(complete).toMatchObject({ state: 'Complete', endedMs: Date.parse('2026-01-01T00:09:00Z'), cluster: 'east' });
     expect(complete?.why).toBeUndefined();
     expect(hasEnded(complete ?? { state: 'Waiting' })).toBe(true);
-    const failed = jobLine(admitted({ status: { conditions: [condition('Failed', 'True', 'PodFailurePolicy', 'exit code 42')] } }));
+    const failed = jobLine(
+      admitted({ status: { conditions: [condition('Failed', 'True', 'PodFailurePolicy', 'exit code 42')] } }),
+      JOB_KIND,
+    );
     expect(failed).toMatchObject({ state: 'Failed', reason: 'PodFailurePolicy', why: 'exit code 42' });
   });
 

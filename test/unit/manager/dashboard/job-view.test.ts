@@ -5,14 +5,18 @@ import type { JobView } from '../../../../manager/dashboard/views.ts';
 import { formatAdmissionRecord } from '../../../../manager/api/records.ts';
 import type { Job, JobCondition } from '../../../../shared/api/kubernetes.ts';
 import { ADMISSION_ANNOTATION, TRACE_ID_ANNOTATION } from '../../../../shared/api/names.ts';
+import { JOB_KIND } from '../../../../manager/work-kind/job/job-kind.ts';
+import { createKinds } from '../../../../manager/work-kind/kinds.ts';
+import { aCrew, aCrewKind } from '../work-kind/described/described.ts';
 import { aHomeJob, aRecord, type JobParts } from '../../../support/jobs.ts';
 
+const KINDS = createKinds(JOB_KIND, [aCrewKind()]);
 const condition = (type: string, status: string, reason: string, message: string, at = '2026-01-01T00:05:00Z'): JobCondition =>
   ({ type, status, reason, message, lastTransitionTime: at }) as unknown as JobCondition;
 const viewOf = (job: Job): JobView => {
-  const line = jobLine(job);
+  const line = jobLine(job, KINDS);
   if (line === undefined) throw new Error('it is not the manager’s');
-  return jobView(job, line, []);
+  return jobView(job, line, KINDS, []);
 };
 const admitted = (parts: JobParts, record = {}): Job =>
   aHomeJob({
@@ -99,10 +103,43 @@ test('a trace is told with where it is to be seen, and what is no id is none, wh
   const id = '0af7651916cd43dd8448eb211c80319c';
   const traced = (text: string, url?: string) => {
     const job = aHomeJob({ metadata: { annotations: { [TRACE_ID_ANNOTATION]: text } } });
-    return jobView(job, jobLine(job) ?? expect.unreachable(), [], url).trace;
+    return jobView(job, jobLine(job, KINDS) ?? expect.unreachable(), KINDS, [], url).trace;
   };
   expect(traced(id)).toEqual({ id });
   expect(traced(id, 'https://jaeger.example/trace/{traceId}?ui=flat')).toEqual({ id, url: `https://jaeger.example/trace/${id}?ui=flat` });
   for (const wrong of ['', '../../evil', `${id}0`, 'javascript:alert(1)'])
     expect(traced(wrong, 'https://jaeger.example/{traceId}')).toBeUndefined();
+});
+
+describe('an object of another kind', () => {
+  const crew = aCrew({
+    metadata: { name: 'crews.example.com:argo' },
+    spec: { policy: { suspend: true, managedBy: 'example.com/elsewhere' } },
+  }) as unknown as Job;
+
+  test('has a line of its own beside the Job of its name, with its kind', () => {
+    const line = jobLine(crew, KINDS);
+    expect(line).toMatchObject({ key: 'team/crews.example.com/argo', kind: 'Crew', state: 'Waiting', completions: 6, queue: 'main' });
+    expect(jobLine(aHomeJob({ metadata: { namespace: 'team', name: 'argo' } }), KINDS)).not.toHaveProperty('kind');
+    expect(jobLine(aCrew({ metadata: { name: 'crews.example.com:argo' } }) as unknown as Job, KINDS)).toBeUndefined();
+  });
+
+  test('is told with its pod sets and the commands for it', () => {
+    const { facts, commands } = viewOf(crew);
+    expect(facts).toContainEqual({ name: 'Kind', value: 'Crew' });
+    expect(facts).toContainEqual({ name: 'Pod sets', value: 'captain 1, deck 2, oars 3' });
+    expect(commands.map(({ line }) => line)).toEqual([
+      'switchyard explain crew/argo -n team',
+      'switchyard hold crew/argo -n team',
+      'switchyard cancel crew/argo -n team',
+    ]);
+  });
+
+  test('keeps its kind in what is kept of it', () => {
+    const kept = { uid: 'u', namespace: 'team', name: 'argo', kind: 'Crew', resource: 'crews.example.com' };
+    const times = { created: '2026-01-01T00:00:00Z', ended: '2026-01-01T00:01:00Z' };
+    const { line, commands } = keptJobView({ ...kept, ...times, outcome: 'Complete', succeeded: 6, failed: 0 }, []);
+    expect(line).toMatchObject({ key: 'team/crews.example.com/argo', kind: 'Crew' });
+    expect(commands).toEqual([{ does: 'history', line: 'switchyard history crew/argo -n team' }]);
+  });
 });

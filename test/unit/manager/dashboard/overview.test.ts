@@ -12,6 +12,7 @@ import type { WorkerCluster } from '../../../../manager/api/worker-cluster.ts';
 import type { KubeObject } from '../../../../shared/api/kubernetes.ts';
 import { createObjectCache, type Lister } from '../../../../shared/kube/indexer.ts';
 import { aHomeJob } from '../../../support/jobs.ts';
+import { JOB_KIND } from '../../../../manager/work-kind/job/job-kind.ts';
 
 const meta = (name: string, namespace?: string) => ({
   name,
@@ -127,7 +128,7 @@ describe('the yard', () => {
   };
   const localQueue = (namespace: string, name: string, clusterQueue: string): LocalQueue =>
     ({ metadata: meta(name, namespace), spec: { clusterQueue } }) as unknown as LocalQueue;
-  const index = createJobIndex();
+  const index = createJobIndex(JOB_KIND);
   for (const [namespace, name] of [
     ['a', 'one'],
     ['b', 'two'],

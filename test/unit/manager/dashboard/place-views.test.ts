@@ -14,6 +14,7 @@ import type { OverviewSources } from '../../../../manager/dashboard/overview.ts'
 import type { KubeObject } from '../../../../shared/api/kubernetes.ts';
 import { createObjectCache, type Lister } from '../../../../shared/kube/indexer.ts';
 import { aHomeJob, anAdmittedJob } from '../../../support/jobs.ts';
+import { JOB_KIND } from '../../../../manager/work-kind/job/job-kind.ts';
 
 const listOf = <T extends KubeObject>(objects: readonly object[]): Lister<T> => {
   const cache = createObjectCache<T>();
@@ -36,7 +37,7 @@ const queue = (name: string, cohortName: string, nominalQuota: string, total: st
 });
 const ALL: Rights = { namespaces: 'All', queues: 'All', clusters: 'All' };
 
-const index = createJobIndex();
+const index = createJobIndex(JOB_KIND);
 const seen = (job: Parameters<NonNullable<typeof index.handler.added>>[0]): void => index.handler.added?.(job, false);
 seen(aHomeJob({ metadata: { namespace: 'a', name: 'waits' } }));
 seen(aHomeJob({ metadata: { namespace: 'b', name: 'waits' } }));

@@ -36,7 +36,7 @@ beforeEach(() => {
   leaving = new AbortController();
   [verbs, busy, reads] = [new Set(['list', 'get']), false, 0];
   const jobs = createObjectCache<Job>();
-  const index = createJobIndex();
+  const index = createJobIndex(JOB_KIND);
   jobs.set(JOB);
   index.handler.added?.(JOB, true);
   const namespaces = createObjectCache<Namespace>();

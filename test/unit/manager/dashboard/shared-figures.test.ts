@@ -8,6 +8,7 @@ import { clustersView, queuesView } from '../../../../manager/dashboard/shared-f
 import type { KubeObject } from '../../../../shared/api/kubernetes.ts';
 import { createObjectCache, type Lister } from '../../../../shared/kube/indexer.ts';
 import { anAdmittedJob } from '../../../support/jobs.ts';
+import { JOB_KIND } from '../../../../manager/work-kind/job/job-kind.ts';
 
 const listOf = <T extends KubeObject>(...objects: readonly object[]): Lister<T> => {
   const cache = createObjectCache<T>();
@@ -33,7 +34,7 @@ const cluster = (name: string) => ({
   status: { version: 'v1.36.0', conditions: [{ type: 'Ready', status: 'False', reason: 'Unreachable', message: 'dial tcp 10.0.0.7' }] },
 });
 
-const index = createJobIndex();
+const index = createJobIndex(JOB_KIND);
 index.handler.added?.(anAdmittedJob({ metadata: { namespace: 'team', name: 'runs' } }, { cluster: 'east', requests: { cpu: '2' } }), false);
 const sources = {
   index,

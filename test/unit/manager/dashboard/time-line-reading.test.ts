@@ -7,6 +7,7 @@ import type { Rights } from '../../../../manager/dashboard/rights.ts';
 import { createTimeLines, type TimeLineDeps, type TimeLines } from '../../../../manager/dashboard/time-line-reading.ts';
 import { FakeClock } from '../../../support/fake-clock.ts';
 import { aHomeJob, anAdmittedJob } from '../../../support/jobs.ts';
+import { JOB_KIND } from '../../../../manager/work-kind/job/job-kind.ts';
 
 const ALL: Rights = { namespaces: 'All', queues: 'All', clusters: 'All' };
 const ANN: Rights = { namespaces: new Set(['ann']), queues: new Set(), clusters: new Set() };
@@ -49,7 +50,7 @@ const make = (kept: readonly KeptJob[] | undefined): TimeLines => {
   });
 };
 beforeEach(() => {
-  [clock, index, read] = [new FakeClock(), createJobIndex(), 0];
+  [clock, index, read] = [new FakeClock(), createJobIndex(JOB_KIND), 0];
   lines = make([
     gone({ name: 'hers' }),
     gone({ name: 'his', namespace: 'bob', clusterQueue: 'other', created: at(38), admitted: at(20), ended: at(10) }),

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { belongsTo, historyRecord, isOfUser } from '../../../../manager/history/history-record.ts';
+import { belongsTo, historyRecord, isOfResource, isOfUser } from '../../../../manager/history/history-record.ts';
 import {
   ACTS_ANNOTATION,
   CREATED_BY_ANNOTATION,
@@ -8,10 +8,13 @@ import {
   SUBMISSION_ANNOTATION,
   SUBMITTED_BY_ANNOTATION,
 } from '../../../../shared/api/names.ts';
+import { JOB_KIND } from '../../../../manager/work-kind/job/job-kind.ts';
+import { createKinds } from '../../../../manager/work-kind/kinds.ts';
+import { aCrew, aCrewKind } from '../work-kind/described/described.ts';
 import { aCondition, aHomeJob, aRecord } from '../../../support/jobs.ts';
 
 const ACT = { what: 'Hold', user: 'oidc:bob', at: '2026-01-01T00:00:07Z' };
-const NOW = { namespace: undefined, nowMs: Date.parse('2026-01-01T01:00:00Z') };
+const NOW = { kind: createKinds(JOB_KIND, [aCrewKind()]), namespace: undefined, nowMs: Date.parse('2026-01-01T01:00:00Z') };
 
 test('a Job that failed is told with who, where, when, how much and how often', () => {
   const job = aHomeJob({
@@ -117,4 +120,16 @@ test('nothing of the manifest or of the manager’s own is in it: no command, no
     status: { conditions: [aCondition('Complete')] },
   });
   expect(JSON.stringify(historyRecord(job, aRecord(), NOW))).not.toContain('hush');
+});
+
+test('an object of another kind is told by its kind, resource and plain name, and counted as its description says', () => {
+  const arrived = aCondition('Complete', { reason: 'Colchis', lastTransitionTime: '2026-01-01T00:01:00Z' });
+  const status = { done: { deck: 2 }, conditions: [arrived] };
+  const crew = aCrew({ metadata: { name: 'crews.example.com:argo' }, status });
+  const record = historyRecord(crew, aRecord(), NOW);
+  expect(record).toMatchObject({ name: 'argo', kind: 'Crew', resource: 'crews.example.com', outcome: 'Complete', succeeded: 2 });
+  expect([isOfResource(record, 'crews.example.com'), isOfResource(record, 'jobs')]).toEqual([true, false]);
+  const job = historyRecord(aHomeJob(), aRecord(), NOW);
+  expect(job).not.toHaveProperty('kind');
+  expect(isOfResource(job, 'jobs')).toBe(true);
 });

@@ -13,7 +13,7 @@ const history: HistoryReader = {
   tail: async (uid, copyUid, pod) => (pod === 'sum-a' ? `log of ${uid}/${copyUid}/${pod}\n` : undefined),
 };
 function routeOf(path: string) {
-  const match = matchRoute(historyRoutes(history), 'GET', `/apis/history/v1/namespaces/team/jobs${path}`);
+  const match = matchRoute(historyRoutes(history), 'GET', `/apis/history/v1/namespaces/team${path}`);
   if (match.kind !== 'Route') throw new Error(match.kind);
   return match;
 }
@@ -28,11 +28,11 @@ const NOBODY = { authorization: undefined, address: undefined, header: () => und
 
 describe('history over HTTP', () => {
   test('is asked for by namespace, and no more of it at once than some', async () => {
-    expect(await ask('', 'limit=7')).toEqual({ kind: 'Json', status: 200, body: { items: [{ uid: 'u1' }] } });
+    expect(await ask('/jobs', 'limit=7')).toEqual({ kind: 'Json', status: 200, body: { items: [{ uid: 'u1' }] } });
     expect(asked.at(-1)).toEqual({ namespace: 'team', limit: 7 });
-    await ask('');
+    await ask('/jobs');
     expect(asked.at(-1)).toEqual({ namespace: 'team', limit: 100 });
-    await ask('', 'name=sum&outcome=Failed&user=ann&since=2026-01-01T00:00:00Z');
+    await ask('/jobs', 'name=sum&outcome=Failed&user=ann&since=2026-01-01T00:00:00Z');
     expect(asked.at(-1)).toEqual({
       namespace: 'team',
       limit: 100,
@@ -41,16 +41,19 @@ describe('history over HTTP', () => {
       user: 'ann',
       sinceMs: Date.parse('2026-01-01T00:00:00Z'),
     });
-    await expect(ask('', 'outcome=Lost')).rejects.toThrow('outcome: write one of Complete, Failed, Deleted');
-    await expect(ask('', 'since=yesterday')).rejects.toThrow('since: write a time such as');
-    await expect(ask('', 'limit=100000')).rejects.toThrow(new RequestRefused(422, 'Invalid', 'limit: is no whole number from 1 to 1000'));
+    await expect(ask('/jobs', 'outcome=Lost')).rejects.toThrow('outcome: write one of Complete, Failed, Deleted');
+    await expect(ask('/jobs', 'since=yesterday')).rejects.toThrow('since: write a time such as');
+    await expect(ask('/jobs', 'limit=100000')).rejects.toThrow(
+      new RequestRefused(422, 'Invalid', 'limit: is no whole number from 1 to 1000'),
+    );
   });
 
   test('has a Job with its pods, and the end of a log', async () => {
-    expect(await ask('/sum')).toMatchObject({ body: { uid: 'u1', copies: [{ cluster: 'east' }] } });
-    expect(await ask('/sum/pods/sum-a/log')).toMatchObject({ body: { pod: 'sum-a', cluster: 'east', log: 'log of u1/c1/sum-a\n' } });
-    await expect(ask('/never')).rejects.toThrow('there is no history of a Job team/never');
-    for (const pod of ['sum-b', 'foreign']) await expect(ask(`/sum/pods/${pod}/log`)).rejects.toThrow(`no log of pod ${pod} is kept`);
+    expect(await ask('/jobs/sum')).toMatchObject({ body: { uid: 'u1', copies: [{ cluster: 'east' }] } });
+    expect(await ask('/jobs/sum/pods/sum-a/log')).toMatchObject({ body: { pod: 'sum-a', cluster: 'east', log: 'log of u1/c1/sum-a\n' } });
+    await expect(ask('/jobs/never')).rejects.toThrow('there is no history of a Job team/never');
+    expect(asked.at(-1)).toEqual({ namespace: 'team', resource: 'jobs', name: 'never', limit: 1 });
+    for (const pod of ['sum-b', 'foreign']) await expect(ask(`/jobs/sum/pods/${pod}/log`)).rejects.toThrow(`no log of pod ${pod} is kept`);
   });
 
   test('is for those who may read the Jobs, and logs for those who may read the Job and its logs', () => {
@@ -58,13 +61,27 @@ describe('history over HTTP', () => {
       const { route, parameters } = routeOf(path);
       return route.access === 'Own' ? undefined : route.access(parameters);
     };
-    expect(accessTo('')).toEqual({ resourceAttributes: { namespace: 'team', verb: 'list', group: 'batch', resource: 'jobs' } });
-    expect(accessTo('/sum')).toEqual({
+    expect(accessTo('/jobs')).toEqual({ resourceAttributes: { namespace: 'team', verb: 'list', group: 'batch', resource: 'jobs' } });
+    expect(accessTo('/jobs/sum')).toEqual({
       resourceAttributes: { namespace: 'team', verb: 'get', group: 'batch', resource: 'jobs', name: 'sum' },
     });
-    expect(accessTo('/sum/pods/sum-a/log')).toEqual([
+    expect(accessTo('/jobs/sum/pods/sum-a/log')).toEqual([
       { resourceAttributes: { namespace: 'team', verb: 'get', group: 'batch', resource: 'jobs', name: 'sum' } },
       { resourceAttributes: { namespace: 'team', verb: 'get', group: '', resource: 'pods', subresource: 'log', name: 'sum-a' } },
     ]);
+  });
+
+  test('has objects of other kinds by resource and group, for those who may get them', async () => {
+    await ask('/crews.example.com/sum');
+    expect(asked.at(-1)).toEqual({ namespace: 'team', resource: 'crews.example.com', name: 'sum', limit: 1 });
+    await ask('/jobs', 'resource=crews.example.com');
+    expect(asked.at(-1)).toEqual({ namespace: 'team', resource: 'crews.example.com', limit: 100 });
+    const { route, parameters } = routeOf('/crews.example.com/sum');
+    expect(route.access === 'Own' || route.access(parameters)).toEqual({
+      resourceAttributes: { namespace: 'team', verb: 'get', group: 'example.com', resource: 'crews', name: 'sum' },
+    });
+    await expect(ask('/crews.example.com/never')).rejects.toThrow('there is no history of crews.example.com team/never');
+    const pods = routeOf('/secrets/sum');
+    expect(() => pods.route.access === 'Own' || pods.route.access(pods.parameters)).toThrow('there is no secrets here; write jobs, or ');
   });
 });

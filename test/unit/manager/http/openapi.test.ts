@@ -50,7 +50,14 @@ test('one document has submissions, history and views, with the parameters of qu
   // What changes something is for the page alone.
   expect(operations).not.toContain('post /api/v1/actions');
   const history = document.paths['/apis/history/v1/namespaces/{namespace}/jobs']?.['get']?.parameters ?? [];
-  expect(history.filter((each) => each.in === 'query').map(({ name }) => name)).toEqual(['limit', 'name', 'outcome', 'user', 'since']);
+  expect(history.filter((each) => each.in === 'query').map(({ name }) => name)).toEqual([
+    'limit',
+    'name',
+    'resource',
+    'outcome',
+    'user',
+    'since',
+  ]);
   const referred = [...JSON.stringify(document).matchAll(/#\/components\/schemas\/(\w+)/g)].map(([, name]) => name);
   for (const name of referred) expect(Object.keys(document.components.schemas)).toContain(name);
 });

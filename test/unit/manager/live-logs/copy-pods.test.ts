@@ -24,6 +24,20 @@ test('the pods of a copy are those that it controls, whatever they are called an
   ).toEqual([{ name: 'sum-x', container: 'main', phase: 'Running', index: 3, startedMs: Date.parse('2026-01-01T00:00:01Z') }]);
 });
 
+test('pods of another kind, whose operator puts objects between, are those that run for the original by their environment', () => {
+  const env = (uid: string) =>
+    [
+      ['SWITCHYARD_EPOCH', '1'],
+      ['SWITCHYARD_JOB', 'team/argo'],
+      ['SWITCHYARD_JOB_UID', uid],
+    ].map(([name, value]) => ({ name, value }));
+  const runs = (name: string, uid: string) =>
+    pod({ name, ownerReferences: [{ ...owner, uid: 'child' }] }, { spec: { containers: [{ name: 'main', env: env(uid) }] } });
+  const named = (originUid?: string) =>
+    podsOfCopy([runs('own', 'origin'), runs('foreign', 'other')], 'copy', originUid).map(({ name }) => name);
+  expect([named('origin'), named()]).toEqual([['own'], []]);
+});
+
 test('what a cluster makes up is left out, or taken for nothing', () => {
   expect(podsOfCopy([null, 'x', [], {}, { metadata: { ownerReferences: 'x' } }], 'copy')).toEqual([]);
   for (const name of ['../secrets/x', 'a/b', '', 'A', '<img src=x>', 'x'.repeat(254), 7]) {

@@ -33,7 +33,7 @@ test('ten thousand queues and a thousand clusters come, are counted of and go, a
   const registry = new Registry();
   const metrics = createManagerMetrics(registry, clock);
   const [workerClusters, clusterQueues, submissionQueues] = [aCrowd(), aCrowd(), aCrowd()];
-  const keeper = createSeriesKeeper({ registry, metrics, workerClusters, clusterQueues, submissionQueues, clock });
+  const keeper = createSeriesKeeper({ registry, metrics, workerClusters, clusterQueues, submissionQueues, kinds: ['Job'], clock });
   const stop = new AbortController();
   const running = keeper.run(stop.signal);
   const seriesOf = async (): Promise<number> =>
@@ -87,18 +87,18 @@ test('who comes again under its name in time keeps its counts, and a program tha
   const registry = new Registry();
   const metrics = createManagerMetrics(registry, clock);
   const [workerClusters, clusterQueues, submissionQueues] = [aCrowd(), aCrowd(), aCrowd()];
-  const keeper = createSeriesKeeper({ registry, metrics, workerClusters, clusterQueues, submissionQueues, clock });
+  const keeper = createSeriesKeeper({ registry, metrics, workerClusters, clusterQueues, submissionQueues, kinds: ['Job'], clock });
   const stop = new AbortController();
   const running = keeper.run(stop.signal);
   clusterQueues.come('main');
-  metrics.admission.finished.inc({ cluster_queue: 'main', result: 'Complete' }, 7);
+  metrics.admission.finished.inc({ cluster_queue: 'main', result: 'Complete', kind: 'Job' }, 7);
   clusterQueues.go('main');
   clusterQueues.come('main');
   metrics.dispatch.watchRestarts.inc({ cluster: 'home', resource: 'jobs' });
   metrics.submission.queueSubmissions.inc({ queue: 'shared', result: 'accepted' });
   await clock.advance(301_000);
   const text = await registry.metrics();
-  expect(text).toContain('switchyard_finished_workloads_total{cluster_queue="main",result="Complete"} 7');
+  expect(text).toContain('switchyard_finished_workloads_total{cluster_queue="main",result="Complete",kind="Job"} 7');
   expect(text).toContain('switchyard_watch_restarts_total{cluster="home",resource="jobs"} 1');
   expect(text).toContain('switchyard_submission_queue_submissions_total{queue="shared",result="accepted"} 1');
   stop.abort();

@@ -198,7 +198,7 @@ describe('a Job', () => {
     world.watcher.updated(finished('a'));
     expect(world.held()).toEqual([]);
     const lines = (await world.registry.metrics()).split('\n').filter((line) => line.startsWith('switchyard_finished_workloads_total{'));
-    expect(lines).toEqual(['switchyard_finished_workloads_total{cluster_queue="cq",result="Complete"} 1']);
+    expect(lines).toEqual(['switchyard_finished_workloads_total{cluster_queue="cq",result="Complete",kind="Job"} 1']);
   });
 });
 

@@ -1,6 +1,13 @@
 import { describe, expect, test } from 'vitest';
-import { clusterState, kindView, KIND_WORDS, stateOf } from '../../../../../manager/cli/get/kinds.ts';
+import { clusterState, kindView, VIEW_WORDS, wholeObject } from '../../../../../manager/cli/get/kinds.ts';
 import { objectTable, type TableStyle } from '../../../../../manager/cli/get/object-table.ts';
+import { stateOf, WORK_COLUMN_NAMES, workView } from '../../../../../manager/cli/get/work-view.ts';
+import { JOB_KIND } from '../../../../../manager/work-kind/job/job-kind.ts';
+import { aCrew, aCrewKind, CREWS } from '../../work-kind/described/described.ts';
+import { formatAdmissionRecord } from '../../../../../manager/api/records.ts';
+import { ADMISSION_ANNOTATION } from '../../../../../shared/api/names.ts';
+import { aRecord } from '../../../../support/jobs.ts';
+import { JOBS } from '../../../../../shared/api/resources.ts';
 import type { WorkerCluster } from '../../../../../manager/api/worker-cluster.ts';
 import type { Job, KubeObject } from '../../../../../shared/api/kubernetes.ts';
 
@@ -15,9 +22,9 @@ const metadata = (name: string): KubeObject['metadata'] & { namespace: string } 
 const STYLE: TableStyle = { wide: false, namespaces: false, width: 80, nowMs: Date.parse(CREATED) + 60_000, paint: (cell) => cell };
 
 const table = (word: string, objects: readonly KubeObject[], style: Partial<TableStyle> = {}): string[] => {
-  const view = kindView(word);
-  if (view === undefined) throw new Error(`no kind ${word}`);
-  return objectTable(view, objects, { ...STYLE, ...style });
+  const view = kindView(word) ?? workView(word, [JOB_KIND]);
+  const whole = objects.map((object) => wholeObject(view.resources[0] ?? JOBS, object));
+  return objectTable(view, whole, { ...STYLE, ...style });
 };
 
 const aCluster = (spec: object, conditions: readonly object[] = []): WorkerCluster =>
@@ -41,7 +48,7 @@ describe('a table', () => {
       'NAME   QUEUE  CLUSTER  STATE    ACTIVE  OK  FAILED  AGE',
       'train  main   -        Waiting  0       0   0       60s',
     ]);
-    expect(table('job', [aJob()], { namespaces: true })[1]).toMatch(/^team +train /);
+    expect(table('jobs', [aJob()], { namespaces: true })[1]).toMatch(/^team +train /);
   });
 
   test('leaves columns out rather than lines too long, and nothing with -o wide', () => {
@@ -82,12 +89,41 @@ test('a cluster is in one state', () => {
 });
 
 test('a Job that somebody has rest is held, and not waiting', () => {
-  expect(stateOf(aJob('true'))).toBe('Held');
-  expect(stateOf(aJob('false'))).toBe('Waiting');
+  expect(stateOf(aJob('true'), JOB_KIND)).toBe('Held');
+  expect(stateOf(aJob('false'), JOB_KIND)).toBe('Waiting');
 });
 
 test('kinds go by all of their names', () => {
-  expect(KIND_WORDS.filter((word) => kindView(word) === undefined)).toEqual([]);
+  expect(VIEW_WORDS.filter((word) => kindView(word) === undefined)).toEqual([]);
   expect(kindView('pods')).toBeUndefined();
   expect(kindView('constructor')).toBeUndefined();
+});
+
+describe('objects of other kinds', () => {
+  const crews = aCrewKind();
+  const policy = { suspend: true, managedBy: 'example.com/elsewhere' };
+  const crew = (changes: Parameters<typeof aCrew>[0] = {}): KubeObject =>
+    wholeObject(CREWS, aCrew({ ...changes, spec: { policy, ...changes.spec } }) as KubeObject);
+  const job = wholeObject(JOBS, aJob());
+
+  test('stand beside Jobs of their name, each with its kind', () => {
+    expect(objectTable(workView('jobs or crews', [JOB_KIND, crews]), [job, crew({ metadata: { name: 'train' } })], STYLE)).toEqual([
+      'NAME   KIND  QUEUE  CLUSTER  STATE    ACTIVE  OK  FAILED  AGE',
+      'train  Job   main   -        Waiting  0       0   0       60s',
+      'train  Crew  main   -        Waiting  0       0   0       60s',
+    ]);
+    expect(objectTable(workView('crews', [crews]), [crew()], STYLE)[0]).toBe('NAME  QUEUE  CLUSTER  STATE    ACTIVE  OK  FAILED  AGE');
+    expect(WORK_COLUMN_NAMES).toContain('KIND');
+  });
+
+  test('are counted and judged as their description says', () => {
+    const metadata = {
+      annotations: { [ADMISSION_ANNOTATION]: formatAdmissionRecord(aRecord({ cluster: 'east' }), { written: CREATED, seal: '' }) },
+    };
+    const status = { phase: 'Sailing', startTime: CREATED, done: { deck: 2 } };
+    const runs = crew({ metadata, spec: { policy: { ...policy, suspend: false } }, status });
+    expect(objectTable(workView('crews', [crews]), [runs], STYLE)[1]).toMatch(/^argo +main +east +Running +4 +2 +0 +60s$/);
+    const ours = workView('crews', [crews]);
+    expect([ours.isOurs(runs), ours.isOurs(wholeObject(CREWS, aCrew() as KubeObject))]).toEqual([true, false]);
+  });
 });

@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import type { ClusterConnection } from '../../../../../manager/cli/cluster-connection.ts';
 import { CommandError } from '../../../../../manager/cli/command-error.ts';
 import { namedJob } from '../../../../../manager/cli/jobs/operands.ts';
-import { findJob, keyOf, readJobs } from '../../../../../manager/cli/jobs/read-jobs.ts';
+import { findJob, keyOf, noSuchJob, readJobs } from '../../../../../manager/cli/jobs/read-jobs.ts';
 import { createKinds } from '../../../../../manager/work-kind/kinds.ts';
 import { createKindsClient } from '../../../../../manager/work-kind/kinds-client.ts';
 import { JOB_KIND } from '../../../../../manager/work-kind/job/job-kind.ts';
@@ -52,7 +52,11 @@ test.each(['crew/argo', 'crews/argo', 'Crew/argo', 'crews.example.com/argo'])('%
 
 test('one that is not there, and a kind that is not taken, are named', async () => {
   expect(await found('crew/none')).toBe('no team/crews.example.com:none');
-  await expect(found('rafts.example.com/argo')).rejects.toThrow('JOB: the manager takes no kind rafts.example.com; ');
+  await expect(found('rafts.example.com/argo')).rejects.toThrow('JOB: the manager takes no kind rafts.example.com; it takes jobs, crews');
+  const missing = async (operand: string): Promise<string> => noSuchJob(await findJob(connection(), namedJob(operand), 'team'));
+  expect(await missing('crew/none')).toBe('there is no Crew none in namespace team');
+  expect(await missing('none')).toBe('there is no Job none in namespace team');
+  expect(await missing('raft/argo')).toBe('there is no Job argo in namespace raft, and raft is none of the kinds jobs, crews');
 });
 
 test('users who may not list WorkKinds find Jobs as before, and hear what they lack where a kind must be known', async () => {
@@ -70,6 +74,6 @@ test('Jobs and objects of other kinds are read together, and written by the clie
   const jobs = ['sum', 'crew/argo', 'crew/none'].map(namedJob);
   const read = await readJobs(connection(), { jobs, ...choice });
   expect(read.found.map(keyOf)).toEqual(['team/sum', 'Crew team/argo']);
-  expect(read.missing).toEqual(['crews.example.com team/none']);
+  expect(read.missing).toEqual([{ job: 'Crew team/none', why: 'there is no such Crew' }]);
   expect(read.by.kind.others).toHaveLength(1);
 });

@@ -9,7 +9,17 @@ import {
   takeToken,
   overviewAt,
 } from '../../../../../manager/dashboard/page/place.ts';
-import { age, count, csvField, duration, firstClause, nameOf, namespaceOf, quantity } from '../../../../../manager/dashboard/page/words.ts';
+import {
+  age,
+  behindNamespace,
+  count,
+  csvField,
+  duration,
+  firstClause,
+  nameOf,
+  namespaceOf,
+  quantity,
+} from '../../../../../manager/dashboard/page/words.ts';
 
 describe('words of the page', () => {
   test('times are told in one unit', () => {
@@ -34,7 +44,9 @@ describe('words of the page', () => {
     expect(firstClause('cluster queue batch: flavor default is short of 200m cpu; west: cordoned')).toBe(
       'flavor default is short of 200m cpu',
     );
-    expect([nameOf('team/sum'), namespaceOf('team/sum')]).toEqual(['sum', 'team']);
+    expect([nameOf('team/sum'), namespaceOf('team/sum'), behindNamespace('team/sum')]).toEqual(['sum', 'team', 'sum']);
+    const crew = 'team/crews.example.com/argo';
+    expect([nameOf(crew), namespaceOf(crew), behindNamespace(crew)]).toEqual(['argo', 'team', 'crews.example.com/argo']);
   });
 
   test('no field of CSV is a formula, and none runs into the next', () => {
@@ -59,6 +71,8 @@ describe('the address of a place', () => {
       query: { state: 'Waiting', text: 'a b&c' },
     });
     expect(parsePlace(jobAt('team/a%20b', 'yaml'))).toEqual({ page: 'job', namespace: 'team', name: 'a%20b', tab: 'yaml' });
+    const name = 'crews.example.com/argo';
+    expect(parsePlace(jobAt(`team/${name}`))).toEqual({ page: 'job', namespace: 'team', name, tab: '' });
     expect(parsePlace(queueAt('gpu'))).toEqual({ page: 'queue', name: 'gpu' });
     expect(parsePlace(clusterAt('east'))).toEqual({ page: 'cluster', name: 'east' });
     expect([parsePlace('#/queues'), parsePlace('#/clusters'), parsePlace(jobsAt({}))].map(({ page }) => page)).toEqual([
