@@ -11,7 +11,8 @@ const FIRST = `# The program \`switchyard\`
 
 <!-- Written by scripts/generate-cli-docs.ts from the descriptions of the commands. -->
 
-From a checkout \`npm run -s switchyard -- COMMAND\`; the package that \`npm pack\` makes has it as \`switchyard\` and, as a plugin of kubectl, \`kubectl switchyard\`.
+The package of a release has it as \`switchyard\` and \`kubectl switchyard\`, and krew installs it as a plugin of kubectl; it needs Node 22.19 or newer
+([how to install it](submitting.md)). From a checkout: \`npm run -s switchyard -- COMMAND\`.
 It reads the same kubeconfig as kubectl, works with your own rights, and never prints control characters that an object contains.
 It uses colours on terminals only, and none if \`NO_COLOR\` is set. Every flag can also be given as an environment variable: \`--namespace\` as \`SWITCHYARD_NAMESPACE\`; a flag wins.`;
 
