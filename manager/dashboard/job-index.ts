@@ -7,6 +7,7 @@ import { minus, plus, ZERO, type Amount, type Requests } from '../api/amount.ts'
 import { writtenRecordOf } from '../api/records.ts';
 import { amountIn } from './fill.ts';
 import { hasEnded, jobLine, namespaceOf } from './job-line.ts';
+import { earlierOf, type Earlier } from '../api/past-admissions.ts';
 import { seesIt, type Seen } from './rights.ts';
 import type { JobLine, JobState } from './views.ts';
 
@@ -40,6 +41,8 @@ export interface JobIndex {
   heldBy(localQueue: string): Requests;
   /** The charge of a Job's admission, also after the Job has ended. */
   requestsOf(key: string): Requests;
+  /** What is recorded of a Job before its present admission; undefined: it had no admission before, and no hold. */
+  earlierOf(key: string): Earlier | undefined;
   /** Jobs of these namespaces that avoid a cluster for now, with the reason. */
   avoiding(cluster: string, namespaces: Seen, most: number): readonly Avoiding[];
   totals(namespaces: Seen): Readonly<Partial<Record<JobState, number>>>;
@@ -56,7 +59,11 @@ type Lines = Map<string, JobLine>;
 type Labels = Readonly<Record<string, string>>;
 type Entry = { readonly createdMs: number; readonly key: string; line: JobLine | undefined; charge: Charge; labels: Labels };
 /** Fields of the record that a line does not have. */
-type Charge = { readonly requests: Requests; readonly avoids: readonly (Omit<Avoiding, 'job'> & { readonly cluster: string })[] };
+type Charge = {
+  readonly requests: Requests;
+  readonly avoids: readonly (Omit<Avoiding, 'job'> & { readonly cluster: string })[];
+  readonly earlier?: Earlier;
+};
 
 const NOTHING: Requests = new Map<string, Amount>();
 const NO_CHARGE: Charge = { requests: NOTHING, avoids: [] };
@@ -228,6 +235,7 @@ export function createJobIndex(): JobIndex {
     heldOn: (cluster) => held.get(cluster) ?? NOTHING,
     heldBy: (localQueue) => heldInQueues.get(localQueue) ?? NOTHING,
     requestsOf: (key) => entries.get(key)?.charge.requests ?? NOTHING,
+    earlierOf: (key) => entries.get(key)?.charge.earlier,
     avoiding(cluster, namespaces, most) {
       const found: Avoiding[] = [];
       for (const each of avoided.get(cluster)?.values() ?? []) {
@@ -255,7 +263,8 @@ export function createJobIndex(): JobIndex {
 /** No charge where the Job has no readable record. */
 function chargeOf(job: DeepReadonly<Job>): Charge {
   const written = writtenRecordOf(job);
-  if (written.kind !== 'Record') return NO_CHARGE;
+  const earlier = omitUndefined({ earlier: earlierOf(job, written.kind === 'Record' ? written.record : undefined) });
+  if (written.kind !== 'Record') return earlier.earlier === undefined ? NO_CHARGE : { ...NO_CHARGE, ...earlier };
   const { requests, avoid = {} } = written.record;
   return {
     requests: new Map(Object.entries(requests).map(([resource, quantity]) => [resource, amountIn(resource, quantity)])),
@@ -264,6 +273,7 @@ function chargeOf(job: DeepReadonly<Job>): Charge {
       reason,
       ...omitUndefined({ untilMs: parseWireTime(until) }),
     })),
+    ...earlier,
   };
 }
 

@@ -9,7 +9,7 @@ import { creatorOf, submitterOf } from '../api/creator.ts';
 import { actInWords, actsOn, type JobAct } from '../api/job-acts.ts';
 import { readLastFailure, failureMessage } from '../api/last-failure.ts';
 import { SwitchyardCondition } from '../api/reasons.ts';
-import { writtenRecordOf } from '../api/records.ts';
+import { writtenRecordOf, type PastAdmission } from '../api/records.ts';
 import { conditionViews } from './condition-view.ts';
 import type { IndexCell, JobLine, JobView, PodView, Stage } from './views.ts';
 
@@ -88,6 +88,9 @@ export type KeptJob = {
   readonly cluster?: string;
   readonly created: string;
   readonly admitted?: string;
+  readonly evicted?: true;
+  readonly pastAdmissions?: readonly PastAdmission[];
+  readonly admittedSeconds?: number;
   readonly started?: string;
   readonly ended: string;
   readonly requests?: Readonly<Record<string, string>>;
