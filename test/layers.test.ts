@@ -308,6 +308,28 @@ describe('layers', () => {
     ).toEqual([]);
   });
 
+  test('the help of the program switchyard loads flags and texts, and no client of anything', () => {
+    const byName = new Map(sources.map((file) => [file.name, file]));
+    const loaded = new Set<string>();
+    const load = (name: string): void => {
+      if (loaded.has(name)) return;
+      loaded.add(name);
+      for (const { target, atStart } of byName.get(name)?.imports ?? []) if (atStart) load(target);
+    };
+    load('manager/cli/main.ts');
+    const isOurs = (name: string): boolean => byName.has(name) || name === 'package.json';
+    expect([...loaded].filter((name) => !isOurs(name)).toSorted()).toEqual([
+      'commander',
+      'node:crypto',
+      'node:fs',
+      'node:net',
+      'node:path',
+      'node:util',
+    ]);
+    const works = /\/run(?:-\w+)?\.ts$|^shared\/(?:cel|client|controlplane)\/|client|transport|informer|kubeconfig\b/;
+    expect([...loaded].filter((name) => works.test(name) && name !== 'manager/cli/run/command.ts')).toEqual([]);
+  });
+
   test('a room of admission, dispatch and insight has few files', () => {
     const rooms = Map.groupBy(
       product.filter(({ name }) => DIVIDED.some((part) => name.startsWith(`manager/${part}/`))),

@@ -26,8 +26,10 @@ export function isSealed(keys: RecordKeys, job: SealedJob, record: AdmissionReco
   });
 }
 
-/** The JSON list keeps its texts apart. */
-const digest = (key: Uint8Array, { namespace, name, uid }: SealedJob, record: AdmissionRecord, written: string): Buffer =>
-  createHmac('sha256', key)
-    .update(JSON.stringify(['switchyard.dev/admission', namespace, name, uid, formatAdmissionRecord(record, { written })]))
+/** The JSON list keeps its texts apart. Past admissions, by which nothing is decided, are not sealed. */
+function digest(key: Uint8Array, { namespace, name, uid }: SealedJob, record: AdmissionRecord, written: string): Buffer {
+  const { pastAdmissions: _past, ...decided } = record;
+  return createHmac('sha256', key)
+    .update(JSON.stringify(['switchyard.dev/admission', namespace, name, uid, formatAdmissionRecord(decided, { written })]))
     .digest();
+}

@@ -48,6 +48,11 @@ export type AdmissionRecord = {
   /** Seconds that the Job was admitted before its last admission; where `evicted`, that one included. Absent: 0. */
   readonly executedSeconds?: number;
   /**
+   * Earlier admissions, the oldest first; where `evicted`, the last one is among them. They are for display only: the seal does not cover
+   * them, so that a manager of an earlier version accepts the record, and drops them. Absent: none is recorded.
+   */
+  readonly pastAdmissions?: readonly PastAdmission[];
+  /**
    * The copy goes on when the manager is out of reach: so the Job or its queue was set at admission. Later settings count from the next
    * admission on.
    */
@@ -74,6 +79,9 @@ export type AdmissionRecord = {
   /** The Job is to end as Failed, for this reason, once no pod of it runs: it is not admitted again. */
   readonly fail?: { readonly reason: string; readonly message: string };
 };
+/** An admission that has ended; times as RFC 3339, of whole seconds. */
+export type PastAdmission = { readonly cluster: string; readonly since: string; readonly until: string };
+export const PAST_ADMISSIONS_MAX = 8;
 export type AvoidedCluster = {
   /** RFC 3339. */
   readonly until: string;
@@ -157,6 +165,7 @@ export function parseAdmissionRecord(text: string): RecordText {
     podSets,
     parallelism,
     executedSeconds,
+    pastAdmissions,
     unfenced,
     podFence,
     carry,
@@ -209,6 +218,7 @@ export function parseAdmissionRecord(text: string): RecordText {
       podSets,
       parallelism,
       executedSeconds,
+      pastAdmissions: pastAdmissionsIn(pastAdmissions),
       unfenced,
       podFence,
       carry,
@@ -243,6 +253,7 @@ export function formatAdmissionRecord(record: AdmissionRecord, stamp: Partial<Re
     })),
     parallelism: record.parallelism,
     executedSeconds: record.executedSeconds,
+    pastAdmissions: record.pastAdmissions?.map(({ cluster, since, until }) => ({ cluster, since, until })),
     unfenced: record.unfenced,
     podFence: record.podFence,
     carry: record.carry,
@@ -310,6 +321,15 @@ const isAvoided = (value: unknown): value is Record<string, AvoidedCluster> =>
       isCount(each['epoch']) &&
       (each['level'] === undefined || isCount(each['level'])),
   );
+
+/** What is malformed is left out: nothing is decided by it. */
+function pastAdmissionsIn(value: unknown): readonly PastAdmission[] | undefined {
+  if (!Array.isArray(value)) return undefined;
+  const past = value
+    .slice(-PAST_ADMISSIONS_MAX)
+    .filter((each) => isJsonObject(each) && isName(each['cluster']) && isTime(each['since']) && isTime(each['until']));
+  return past.length === 0 ? undefined : (past as readonly PastAdmission[]);
+}
 
 const isFail = (value: unknown): value is { reason: string; message: string } =>
   isJsonObject(value) && isName(value['reason']) && isName(value['message']);

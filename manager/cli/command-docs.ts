@@ -13,7 +13,8 @@ const FIRST = `# The program \`switchyard\`
 
 <!-- Written by scripts/generate-cli-docs.ts from the descriptions of the commands. -->
 
-From a checkout \`npm run -s switchyard -- COMMAND\`; the package that \`npm pack\` makes has it as \`switchyard\` and, as a plugin of kubectl, \`kubectl switchyard\`.
+The package of a release has it as \`switchyard\` and \`kubectl switchyard\`, and krew installs it as a plugin of kubectl ([how](submitting.md)); it needs Node 22.19 or newer.
+From a checkout: \`npm run -s switchyard -- COMMAND\`.
 It reads the same kubeconfig as kubectl and works with your own rights. It uses colors on terminals only, and none if \`NO_COLOR\` is set.
 Every flag can be given as an environment variable: \`--namespace\` as \`${variableOf('namespace')}\`; a flag wins.`;
 

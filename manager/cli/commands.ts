@@ -22,6 +22,7 @@ import { REPLAY } from './replay/command.ts';
 import { RUN } from './run/command.ts';
 import { SUBMIT } from './submit/command.ts';
 import { TOP } from './top/command.ts';
+import { REPORT } from './usage/command.ts';
 import { WHAT_IF } from './what-if/command.ts';
 
 /** Every command of the program `switchyard`, in the order in which its help lists them. */
@@ -39,6 +40,7 @@ export const COMMANDS: readonly Command[] = [
   RELEASE,
   QUEUES,
   TOP,
+  REPORT,
   CLUSTERS,
   JOIN,
   LEAVE,

@@ -8,6 +8,7 @@ import { workKey } from '../work-kind/qualified-name.ts';
 import type { WorkKind } from '../work-kind/work-kind.ts';
 import { amountIn } from './fill.ts';
 import { hasEnded, jobLine, namespaceOf } from './job-line.ts';
+import { earlierOf, type Earlier } from '../api/past-admissions.ts';
 import { seesIt, type Seen } from './rights.ts';
 import type { JobLine, JobState } from './views.ts';
 
@@ -41,6 +42,8 @@ export interface JobIndex {
   heldBy(localQueue: string): Requests;
   /** The charge of a Job's admission, also after the Job has ended. */
   requestsOf(key: string): Requests;
+  /** What is recorded of a Job before its present admission; undefined: it had no admission before, and no hold. */
+  earlierOf(key: string): Earlier | undefined;
   /** Jobs of these namespaces that avoid a cluster for now, with the reason. */
   avoiding(cluster: string, namespaces: Seen, most: number): readonly Avoiding[];
   totals(namespaces: Seen): Readonly<Partial<Record<JobState, number>>>;
@@ -57,7 +60,11 @@ type Lines = Map<string, JobLine>;
 type Labels = Readonly<Record<string, string>>;
 type Entry = { readonly createdMs: number; readonly key: string; line: JobLine | undefined; charge: Charge; labels: Labels };
 /** Fields of the record that a line does not have. */
-type Charge = { readonly requests: Requests; readonly avoids: readonly (Omit<Avoiding, 'job'> & { readonly cluster: string })[] };
+type Charge = {
+  readonly requests: Requests;
+  readonly avoids: readonly (Omit<Avoiding, 'job'> & { readonly cluster: string })[];
+  readonly earlier?: Earlier;
+};
 
 const NOTHING: Requests = new Map<string, Amount>();
 const NO_CHARGE: Charge = { requests: NOTHING, avoids: [] };
@@ -229,6 +236,7 @@ export function createJobIndex(kind: WorkKind<Job>): JobIndex {
     heldOn: (cluster) => held.get(cluster) ?? NOTHING,
     heldBy: (localQueue) => heldInQueues.get(localQueue) ?? NOTHING,
     requestsOf: (key) => entries.get(key)?.charge.requests ?? NOTHING,
+    earlierOf: (key) => entries.get(key)?.charge.earlier,
     avoiding(cluster, namespaces, most) {
       const found: Avoiding[] = [];
       for (const each of avoided.get(cluster)?.values() ?? []) {
@@ -256,7 +264,8 @@ export function createJobIndex(kind: WorkKind<Job>): JobIndex {
 /** No charge where the Job has no readable record. */
 function chargeOf(job: DeepReadonly<Job>): Charge {
   const written = writtenRecordOf(job);
-  if (written.kind !== 'Record') return NO_CHARGE;
+  const earlier = omitUndefined({ earlier: earlierOf(job, written.kind === 'Record' ? written.record : undefined) });
+  if (written.kind !== 'Record') return earlier.earlier === undefined ? NO_CHARGE : { ...NO_CHARGE, ...earlier };
   const { requests, avoid = {} } = written.record;
   return {
     requests: new Map(Object.entries(requests).map(([resource, quantity]) => [resource, amountIn(resource, quantity)])),
@@ -265,6 +274,7 @@ function chargeOf(job: DeepReadonly<Job>): Charge {
       reason,
       ...omitUndefined({ untilMs: parseWireTime(until) }),
     })),
+    ...earlier,
   };
 }
 

@@ -9,7 +9,7 @@ import { creatorOf, submitterOf } from '../api/creator.ts';
 import { actInWords, actsOn, type JobAct } from '../api/job-acts.ts';
 import { readLastFailure, failureMessage } from '../api/last-failure.ts';
 import { SwitchyardCondition } from '../api/reasons.ts';
-import { writtenRecordOf, type AdmissionRecord } from '../api/records.ts';
+import { writtenRecordOf, type AdmissionRecord, type PastAdmission } from '../api/records.ts';
 import { conditionViews } from './condition-view.ts';
 import { operandOf, parseWorkKey, qualifiedName, workKey } from '../work-kind/qualified-name.ts';
 import type { WorkKind } from '../work-kind/work-kind.ts';
@@ -117,6 +117,9 @@ export type KeptJob = {
   readonly cluster?: string;
   readonly created: string;
   readonly admitted?: string;
+  readonly evicted?: true;
+  readonly pastAdmissions?: readonly PastAdmission[];
+  readonly admittedSeconds?: number;
   readonly started?: string;
   readonly ended: string;
   readonly requests?: Readonly<Record<string, string>>;

@@ -1,3 +1,4 @@
+import { stateAt } from '../api/past-admissions.ts';
 import type { JobSpan } from './time-line.ts';
 import type { JobLine, PastOverview } from './views.ts';
 
@@ -9,20 +10,21 @@ const SHOWN = 24;
 /** The waiting and running Jobs at one moment. */
 export interface Moment {
   add(job: PastJob): void;
-  snapshot(): Pick<PastOverview, 'waiting' | 'running'>;
+  snapshot(): Pick<PastOverview, 'waiting' | 'running' | 'unknown'>;
 }
 
 /**
- * Jobs that waited then, by queue, and that ran, by cluster. `queueOf`: the ClusterQueue of a LocalQueue (`NAMESPACE/NAME`), where the
- * viewer may see it.
+ * Jobs that waited or were held then, by queue, that were admitted, by cluster, and of which neither is recorded. `queueOf`: the
+ * ClusterQueue of a LocalQueue (`NAMESPACE/NAME`), where the viewer may see it.
  */
 export function createMoment(atMs: number, queueOf: (localQueue: string) => string | undefined): Moment {
   const waiting = new Map<string, { readonly name: string; readonly isLocal: boolean; readonly jobs: Firsts }>();
   const running = new Map<string, Firsts>();
+  const unknown = createFirsts();
   return {
-    add({ createdMs, admittedMs, endedMs, line }) {
+    add({ createdMs, endedMs, past, line }) {
       if (createdMs > atMs || (endedMs !== undefined && endedMs <= atMs)) return;
-      const { key, kind, uid, queue, cluster } = line;
+      const { key, kind, uid, queue } = line;
       // The progress of the Job at that moment is unknown: it is shown as one completion.
       const then = {
         key,
@@ -35,7 +37,10 @@ export function createMoment(atMs: number, queueOf: (localQueue: string) => stri
         failed: 0,
         ...(queue !== undefined && { queue }),
       };
-      if (admittedMs !== undefined && admittedMs <= atMs) {
+      const state = stateAt(past, atMs);
+      if (state.kind === 'Unknown') return unknown.add(createdMs, key, () => ({ ...then, state: 'Waiting' }));
+      if (state.kind === 'Admitted') {
+        const { fromMs: admittedMs, cluster } = state.admission;
         const there = running.get(cluster ?? '') ?? createFirsts();
         running.set(cluster ?? '', there);
         there.add(admittedMs, key, () => ({ ...then, state: 'Running', admittedMs, ...(cluster !== undefined && { cluster }) }));
@@ -46,14 +51,20 @@ export function createMoment(atMs: number, queueOf: (localQueue: string) => stri
       const name = seen ?? local;
       const there = waiting.get(name) ?? { name, isLocal: seen === undefined, jobs: createFirsts() };
       waiting.set(name, there);
-      there.jobs.add(createdMs, key, () => ({ ...then, state: 'Waiting' }));
+      there.jobs.add(createdMs, key, () => ({ ...then, state: state.kind }));
     },
     snapshot: () => ({
       waiting: [...waiting.values()].toSorted(byName).map(({ jobs, ...queue }) => ({ ...queue, ...jobs.told() })),
       running: [...running].map(([name, jobs]) => ({ name, ...jobs.told() })).toSorted(byName),
+      ...(unknown.told().count === 0 ? {} : { unknown: namesOf(unknown.told()) }),
     }),
   };
 }
+
+const namesOf = ({ count, first }: ReturnType<Firsts['told']>): NonNullable<PastOverview['unknown']> => ({
+  count,
+  first: first.map(({ key }) => key),
+});
 
 /** The number of Jobs, and the first of them by time, then by name. */
 type Firsts = {

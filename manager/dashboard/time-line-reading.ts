@@ -9,6 +9,7 @@ import type { JobIndex } from './job-index.ts';
 import { hasEnded, namespaceOf } from './job-line.ts';
 import { keyOfKept, type KeptJob } from './job-view.ts';
 import { createMoment, type PastJob } from './overview-at.ts';
+import { keptPastOf, pastOf } from '../api/past-admissions.ts';
 import { rightsKey, seenUid, seesIt, type Rights } from './rights.ts';
 import { bucketsOf, createLevels, createTimeBuckets, HOUR_MS, type BucketShape, type Levels } from './time-line.ts';
 import type { PastOverview, QueueTimeLine, TimeLine } from './views.ts';
@@ -25,7 +26,7 @@ export interface TimeLines {
 }
 
 export type TimeLineDeps = {
-  readonly index: Pick<JobIndex, 'ordered' | 'get' | 'requestsOf'>;
+  readonly index: Pick<JobIndex, 'ordered' | 'get' | 'requestsOf' | 'earlierOf'>;
   /** Jobs that ended since then, the latest first; absent: no history is stored. */
   readonly ended: ((sinceMs: number, limit: number) => Promise<readonly KeptJob[]>) | undefined;
   /** The present ClusterQueue of a LocalQueue. */
@@ -76,13 +77,12 @@ export function createTimeLines({ index, ended, clusterQueueOf, nominalOf, turns
     const lines = index.ordered();
     for (let from = 0; from < lines.length; from += JOBS_PER_SLICE) {
       for (const line of lines.slice(from, from + JOBS_PER_SLICE)) {
-        const { key, createdMs, admittedMs, endedMs, state } = line;
-        // A Job that waits again still has the record of its last admission, which is over.
-        const isAdmitted = state !== 'Waiting' && state !== 'Held';
+        const { key, createdMs, endedMs, state } = line;
         visit({
           line,
           createdMs,
-          ...omitUndefined({ admittedMs: isAdmitted ? admittedMs : undefined, endedMs }),
+          past: pastOf(line, index.earlierOf(key)),
+          ...omitUndefined({ endedMs }),
           ...(hasEnded(line) ? { outcome: state === 'Complete' ? 'Complete' : 'Failed' } : {}),
           requests: () => index.requestsOf(key),
         });
@@ -127,10 +127,13 @@ export function createTimeLines({ index, ended, clusterQueueOf, nominalOf, turns
       once(`line ${hours}`, seen, owner, async () => {
         const shape = bucketsOf(hours, clock.now());
         const counted = createTimeBuckets(shape);
+        let unknown = 0;
         const note = await each(hours, (span) => {
-          if (seesJob(seen, span)) counted.add(span);
+          if (!seesJob(seen, span)) return;
+          counted.add(span);
+          if ((span.past.unknownUntilMs ?? 0) > shape.fromMs) unknown++;
         });
-        return { ...frame(shape), buckets: counted.told(), ...omitUndefined({ note }) };
+        return { ...frame(shape), buckets: counted.told(), ...omitUndefined({ note: withUnknown(note, unknown) }) };
       }),
     yardAt: (atMs, seen, owner) =>
       once(`yard ${atMs}`, seen, owner, async () => {
@@ -149,19 +152,23 @@ export function createTimeLines({ index, ended, clusterQueueOf, nominalOf, turns
         const shape = bucketsOf(hours, clock.now());
         const counted = createTimeBuckets(shape);
         const [own, all] = [createLevels(shape), createLevels(shape)];
+        let unknown = 0;
         const nominal = nominalOf(name);
         const held = new Map<string, Levels>(
           [...nominal.keys()].slice(0, RESOURCES_SHOWN).map((resource) => [resource, createLevels(shape)]),
         );
         const note = await each(hours, (span) => {
-          const { line, admittedMs, endedMs } = span;
-          if (admittedMs !== undefined) all.add(admittedMs, endedMs, 1);
+          const { line, past } = span;
+          for (const { fromMs, untilMs } of past.admissions) all.add(fromMs, untilMs, 1);
           const queue = line.clusterQueue ?? clusterQueueOf(`${namespaceOf(line)}/${line.queue ?? ''}`);
           if (queue !== name) return;
           counted.add(span);
-          if (admittedMs === undefined) return;
-          own.add(admittedMs, endedMs, 1);
-          for (const [resource, amount] of span.requests()) held.get(resource)?.add(admittedMs, endedMs, inBaseUnit(resource, amount));
+          if ((past.unknownUntilMs ?? 0) > shape.fromMs) unknown++;
+          const requests = span.requests();
+          for (const { fromMs, untilMs } of past.admissions) {
+            own.add(fromMs, untilMs, 1);
+            for (const [resource, amount] of requests) held.get(resource)?.add(fromMs, untilMs, inBaseUnit(resource, amount));
+          }
         });
         const everybody = all.told();
         return {
@@ -174,10 +181,16 @@ export function createTimeLines({ index, ended, clusterQueueOf, nominalOf, turns
           })),
           // The share needs the Jobs of other queues, so it is for viewers who may see all queues.
           share: seen.queues === 'All' ? own.told().map((much, position) => much / Math.max(1, everybody[position] ?? 0)) : [],
-          ...omitUndefined({ note }),
+          ...omitUndefined({ note: withUnknown(note, unknown) }),
         };
       }),
   };
+}
+
+function withUnknown(note: string | undefined, jobs: number): string | undefined {
+  if (jobs === 0) return note;
+  const unknown = `earlier admissions of ${jobs} ${jobs === 1 ? 'Job' : 'Jobs'} are not recorded: until the first that is, these count nowhere`;
+  return note === undefined ? unknown : `${note}; ${unknown}`;
 }
 
 function goneJob(job: KeptJob): Span {
@@ -187,7 +200,8 @@ function goneJob(job: KeptJob): Span {
   const { localQueue: queue, clusterQueue, cluster, succeeded, failed } = job;
   return {
     createdMs,
-    ...times,
+    past: keptPastOf(job),
+    ...omitUndefined({ endedMs: times.endedMs }),
     outcome,
     line: {
       key: keyOfKept(job),

@@ -1,9 +1,10 @@
+import type { JobPast } from '../api/past-admissions.ts';
 import type { TimeBucket } from './views.ts';
 
-/** The known times of one Job; of several admissions the last one. */
+/** The known times of one Job. */
 export type JobSpan = {
   readonly createdMs: number;
-  readonly admittedMs?: number | undefined;
+  readonly past: JobPast;
   readonly endedMs?: number | undefined;
   /** The outcome of an ended Job. */
   readonly outcome?: 'Complete' | 'Failed' | undefined;
@@ -53,15 +54,20 @@ export function createTimeBuckets(shape: BucketShape): TimeBuckets {
   const bucketOf = (ms: number): number => Math.floor((ms - fromMs) / bucketMs);
   const [waiting, running] = [createLevels(shape), createLevels(shape)];
   return {
-    add({ createdMs, admittedMs, endedMs, outcome }) {
+    add({ createdMs, past: { admissions, unknownUntilMs = 0 }, endedMs, outcome }) {
       const created = counts[bucketOf(createdMs)];
       if (created !== undefined) created.created++;
-      const admitted = admittedMs === undefined ? undefined : counts[bucketOf(admittedMs)];
-      if (admitted !== undefined) admitted.admitted++;
       const ended = endedMs === undefined ? undefined : counts[bucketOf(endedMs)];
       if (ended !== undefined && outcome !== undefined) ended[outcome === 'Complete' ? 'complete' : 'failed']++;
-      waiting.add(createdMs, admittedMs ?? endedMs, 1);
-      if (admittedMs !== undefined) running.add(admittedMs, endedMs, 1);
+      let sinceMs: number | undefined = Math.max(createdMs, unknownUntilMs);
+      for (const { fromMs, untilMs } of admissions) {
+        const admitted = counts[bucketOf(fromMs)];
+        if (admitted !== undefined) admitted.admitted++;
+        running.add(fromMs, untilMs, 1);
+        if (sinceMs !== undefined) waiting.add(sinceMs, fromMs, 1);
+        sinceMs = untilMs;
+      }
+      if (sinceMs !== undefined) waiting.add(sinceMs, endedMs, 1);
     },
     told() {
       const [waits, runs] = [waiting.told(), running.told()];

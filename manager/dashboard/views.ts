@@ -378,6 +378,8 @@ export type PastOverview = {
   }[];
   /** By cluster; without a name where it is no longer known. */
   readonly running: readonly { readonly name: string; readonly count: number; readonly first: readonly JobLine[] }[];
+  /** Jobs (`NAMESPACE/NAME`) of which it is not recorded whether they waited or were admitted then. Absent: there are none. */
+  readonly unknown?: { readonly count: number; readonly first: readonly string[] };
   /** The sources of the data and what is missing, as display text; absent where nothing is missing. */
   readonly note?: string;
 };

@@ -9,7 +9,7 @@ import { creatorOf, submitterOf } from '../api/creator.ts';
 import { actsOn, type JobAct } from '../api/job-acts.ts';
 import { queueNameOf } from '../api/job-annotations.ts';
 import type { NamespaceIdentity } from '../api/namespace-identities.ts';
-import type { AdmissionRecord } from '../api/records.ts';
+import type { AdmissionRecord, PastAdmission } from '../api/records.ts';
 import { parseQualifiedName } from '../work-kind/qualified-name.ts';
 import type { WorkKind } from '../work-kind/work-kind.ts';
 
@@ -46,7 +46,12 @@ export type HistoryRecord = {
   readonly owner?: string;
   /** RFC 3339. */
   readonly created: string;
+  /** The last admission. */
   readonly admitted?: string;
+  /** That one had ended before the Job did: it is among `pastAdmissions`. */
+  readonly evicted?: true;
+  /** Earlier admissions, as far as they are recorded, the oldest first. */
+  readonly pastAdmissions?: readonly PastAdmission[];
   readonly started?: string;
   readonly ended: string;
   /** Quantities that its pods requested together, and the seconds that the Job was admitted with them, over all its admissions. */
@@ -123,6 +128,8 @@ export function historyRecord(
       acts: acts.length === 0 ? undefined : acts,
       owner: ownerOf(job),
       admitted: record?.since,
+      evicted: record?.evicted,
+      pastAdmissions: record?.pastAdmissions,
       started: startTime,
       requests: record?.requests,
       admittedSeconds: record && admittedSeconds(record, ended),

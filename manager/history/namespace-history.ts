@@ -1,6 +1,8 @@
+import { createFairSlots } from '../../shared/runtime/fair-slots.ts';
 import type { NamespaceIdentities } from '../api/namespace-identities.ts';
 import type { History, HistoryQuery } from './history.ts';
 import { belongsTo, type HistoryRecord } from './history-record.ts';
+import { usageReport, type UsageGroup, type UsagePeriod, type UsageReport } from './usage-report.ts';
 
 /** History for users: a namespace has the history of its own Jobs, and not that of an earlier namespace of its name. */
 export interface NamespaceHistory extends Pick<History, 'podsOf' | 'tail'> {
@@ -8,17 +10,35 @@ export interface NamespaceHistory extends Pick<History, 'podsOf' | 'tail'> {
   query(
     query: Omit<HistoryQuery, 'namespace' | 'of'> & { readonly namespace: string; readonly earlier?: boolean },
   ): Promise<readonly HistoryRecord[]>;
+  /**
+   * What Jobs of a namespace used in a period, by its last {@link USAGE_RECORDS_MAX} Jobs that ended since it began. One sum of a namespace
+   * at a time; rejects with TooMuchWaits where too many wait.
+   */
+  usage(asked: UsagePeriod & { readonly namespace: string; readonly by: UsageGroup }): Promise<UsageReport>;
   /** Jobs of any namespace that ended since then, the latest first, with the UID of the namespace where it is known. */
   endedSince(sinceMs: number, limit: number): Promise<readonly HistoryRecord[]>;
 }
 
+/** Each is an object of its store. */
+const USAGE_RECORDS_MAX = 10_000;
+/** Sums at once, an eighth of them for one namespace. */
+const SUMS_AT_ONCE = 8;
+const SUMS_WAITING_MAX = 2;
+
 export function createNamespaceHistory(history: History, namespaces: Pick<NamespaceIdentities, 'of'>): NamespaceHistory {
+  const turns = createFairSlots({ all: SUMS_AT_ONCE, waitingMax: SUMS_WAITING_MAX });
+  const query: NamespaceHistory['query'] = async ({ earlier = false, ...asked }) => {
+    if (earlier) return history.query(asked);
+    const of = namespaces.of(asked.namespace);
+    return of === undefined ? [] : history.query({ ...asked, of });
+  };
   return {
-    async query({ earlier = false, ...asked }) {
-      if (earlier) return history.query(asked);
-      const of = namespaces.of(asked.namespace);
-      return of === undefined ? [] : history.query({ ...asked, of });
-    },
+    query,
+    usage: ({ by, fromMs, untilMs, namespace }) =>
+      turns.run(namespace, async () => {
+        const records = await query({ namespace, sinceMs: fromMs, limit: USAGE_RECORDS_MAX });
+        return usageReport(records, by, { fromMs, untilMs }, records.length >= USAGE_RECORDS_MAX);
+      }),
     async endedSince(sinceMs, limit) {
       const records = await history.query({ sinceMs, limit });
       return records.map((record) => {

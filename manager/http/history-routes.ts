@@ -1,5 +1,6 @@
 import type { AccessAttributes } from '../../shared/kube/access-reviews.ts';
 import { parseWireTime } from '../../shared/api/wire-time.ts';
+import { TooMuchWaits } from '../../shared/runtime/fair-slots.ts';
 import { omitUndefined } from '../../shared/runtime/omit-undefined.ts';
 import { parseQualifiedName, resourceOfWork } from '../work-kind/qualified-name.ts';
 import { RequestRefused, type Parameters, type Route } from './route.ts';
@@ -17,6 +18,8 @@ export type HistoryReader = {
     readonly sinceMs?: number;
     readonly limit: number;
   }): Promise<readonly (object & { readonly uid: string })[]>;
+  /** What ended Jobs of the namespace used in a period. */
+  usage(query: { readonly namespace: string; readonly by: UsageGroup; readonly fromMs: number; readonly untilMs: number }): Promise<object>;
   podsOf(
     uid: string,
   ): Promise<readonly { readonly copyUid: string; readonly cluster: string; readonly pods: readonly { readonly pod: string }[] }[]>;
@@ -26,6 +29,10 @@ export type HistoryReader = {
 const OUTCOMES = ['Complete', 'Failed', 'Deleted'] as const;
 type Outcome = (typeof OUTCOMES)[number];
 
+const USAGE_GROUPS = ['user', 'queue', 'cluster'] as const;
+type UsageGroup = (typeof USAGE_GROUPS)[number];
+
+const USAGE = '/apis/history/v1/namespaces/{namespace}/usage';
 const COLLECTION = '/apis/history/v1/namespaces/{namespace}/jobs';
 const ONE = '/apis/history/v1/namespaces/{namespace}/{resource}/{name}';
 const LIMIT = 100;
@@ -74,10 +81,34 @@ export function historyRoutes(history: HistoryReader): readonly Route[] {
           resource: given('resource'),
           user: given('user'),
           outcome: outcomeOf(query.get('outcome')),
-          sinceMs: timeOf(query.get('since')),
+          sinceMs: timeOf('since', query.get('since')),
         });
         const items = await history.query({ namespace, limit: limitOf(query.get('limit')), ...filters });
         return { kind: 'Json', status: 200, body: { items } };
+      },
+    },
+    {
+      method: 'GET',
+      path: USAGE,
+      summary: 'What ended Jobs of a namespace used in a period',
+      query: {
+        by: `the sums: one of ${USAGE_GROUPS.join(', ')}`,
+        from: 'beginning of the period (RFC 3339)',
+        to: 'its end (RFC 3339)',
+      },
+      access: list,
+      answers: {
+        200: { about: 'sums', schema: 'Usage' },
+        422: { about: 'a parameter cannot be used', schema: 'Status' },
+        429: { about: 'too many sums of the namespace wait', schema: 'Status' },
+      },
+      async handle({ parameters: { namespace = '' }, query }) {
+        const by = USAGE_GROUPS.find((each) => each === query.get('by'));
+        if (by === undefined) throw new RequestRefused(422, 'Invalid', `by: write one of ${USAGE_GROUPS.join(', ')}`);
+        const [fromMs, untilMs] = [timeOf('from', query.get('from') ?? ''), timeOf('to', query.get('to') ?? '')];
+        if (fromMs === undefined || untilMs === undefined || fromMs >= untilMs)
+          throw new RequestRefused(422, 'Invalid', 'to: must be later than from');
+        return { kind: 'Json', status: 200, body: await inTurn(history.usage({ namespace, by, fromMs, untilMs })) };
       },
     },
     {
@@ -109,6 +140,15 @@ export function historyRoutes(history: HistoryReader): readonly Route[] {
   ];
 }
 
+async function inTurn(sums: Promise<object>): Promise<object> {
+  try {
+    return await sums;
+  } catch (error) {
+    if (!(error instanceof TooMuchWaits)) throw error;
+    throw new RequestRefused(429, 'TooManyRequests', 'too many sums of this namespace wait', { 'retry-after': '5' });
+  }
+}
+
 function limitOf(text: string | null): number {
   if (text === null) return LIMIT;
   const limit = Number(text);
@@ -122,11 +162,11 @@ function outcomeOf(text: string | null): Outcome | undefined {
   throw new RequestRefused(422, 'Invalid', `outcome: write one of ${OUTCOMES.join(', ')}`);
 }
 
-function timeOf(text: string | null): number | undefined {
+function timeOf(parameter: string, text: string | null): number | undefined {
   if (text === null) return undefined;
   const ms = parseWireTime(text);
   if (ms !== undefined) return ms;
-  throw new RequestRefused(422, 'Invalid', 'since: write a time such as 2026-11-27T08:00:00Z');
+  throw new RequestRefused(422, 'Invalid', `${parameter}: write a time such as 2026-11-27T08:00:00Z`);
 }
 
 const notFound = (message: string): RequestRefused => new RequestRefused(404, 'NotFound', message);
@@ -157,5 +197,34 @@ const RECORD = {
 export const HISTORY_SCHEMAS: Readonly<Record<string, object>> = {
   HistoryRecord: RECORD,
   History: { type: 'object', required: ['items'], properties: { items: { type: 'array', items: RECORD } } },
+  Usage: {
+    type: 'object',
+    required: ['by', 'fromMs', 'untilMs', 'rows', 'isPartial'],
+    description: 'What ended Jobs used; docs/logs.md has the fields.',
+    properties: {
+      by: { enum: USAGE_GROUPS },
+      fromMs: { type: 'integer' },
+      untilMs: { type: 'integer' },
+      isPartial: { type: 'boolean', description: 'more Jobs ended than were read: the earliest are missing' },
+      rows: {
+        type: 'array',
+        items: {
+          type: 'object',
+          required: ['name', 'jobs', 'failed', 'admittedHours', 'hours'],
+          properties: {
+            name: { ...TEXT, description: 'empty where it is not recorded' },
+            jobs: { type: 'integer' },
+            failed: { type: 'integer' },
+            admittedHours: { type: 'number' },
+            hours: {
+              type: 'object',
+              additionalProperties: { type: 'number' },
+              description: 'by resource: of a core, a GiB, a pod, a device',
+            },
+          },
+        },
+      },
+    },
+  },
   LogTail: { type: 'object', required: ['pod', 'cluster', 'log'], properties: { pod: TEXT, cluster: TEXT, log: TEXT } },
 };

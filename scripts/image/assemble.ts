@@ -2,7 +2,8 @@
 import { chmodSync, cpSync, existsSync, lstatSync, readdirSync, readFileSync, statSync } from 'node:fs';
 import path from 'node:path';
 import { parseArgs } from 'node:util';
-import { ROOT, writePlainJavaScript } from '../package/write-plain-javascript.ts';
+import { ROOT } from '../package/program-files.ts';
+import { writePlainJavaScript } from '../package/write-plain-javascript.ts';
 import type { PackageLock } from '../supply-chain/production-packages.ts';
 import { isRuntimeFile, productionPlaces } from './production-files.ts';
 

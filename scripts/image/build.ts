@@ -3,7 +3,7 @@ import { spawnSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import path from 'node:path';
 import { parseArgs } from 'node:util';
-import { ROOT } from '../package/write-plain-javascript.ts';
+import { ROOT } from '../package/program-files.ts';
 import { type Engine, ENGINES, imageCommands, probeCommand, REPOSITORY, withoutEngine } from './engines.ts';
 
 const HELP = `npm run image [-- FLAGS]

@@ -7,12 +7,14 @@ import path from 'node:path';
 import { parseArgs } from 'node:util';
 import { gunzipSync, gzipSync } from 'node:zlib';
 import { withFixedTimes } from './archive-times.ts';
+import { pluginArchive, pluginManifest, PLUGIN_MANIFEST } from './krew.ts';
 import { publishingSteps } from './publishing.ts';
 import { changesOf, released, type Release, VERSIONED_FILES, versionProblem } from './version.ts';
 
 const HELP = `npm run release -- --version VERSION [FLAGS]
 
-Makes what a release consists of, in a folder of its own: the package (npm pack), both charts, install.yaml and install-worker.yaml, a bill of materials, the changes, and SHA256SUMS of all.
+Makes what a release consists of, in a folder of its own: the package (npm pack), the plugin of kubectl with its manifest for krew, both charts, install.yaml and install-worker.yaml, a bill
+of materials, the changes, and SHA256SUMS of all.
 The same commit gives the same bytes. Then it writes the version into the sources, where these do not say it yet, for you to commit and tag,
 and prints the commands that publish.
 
@@ -26,6 +28,7 @@ const ROOT = path.join(import.meta.dirname, '..', '..');
 /** They say the version of the charts. */
 const MANIFESTS = 'scripts/generate-install-manifests.ts';
 const CHARTS = ['switchyard-manager', 'switchyard-worker'];
+const ARCHIVE_MAX = 64 * 1024 * 1024;
 
 process.exitCode = main();
 
@@ -76,9 +79,22 @@ function make(release: Release, epoch: number, into: string, isTagged: boolean):
     mkdirSync(into, { recursive: true });
     const run = (command: string, ...args: readonly string[]): string => execFileSync(command, args, { cwd: staging, encoding: 'utf8' });
     // 2. The package. npm gives all files of an archive the same time by itself.
-    run(process.execPath, '--disable-warning=ExperimentalWarning', 'scripts/build-package.ts');
-    run('npm', 'pack', '--ignore-scripts', '--silent', '--pack-destination', into);
-    // 3. The charts, and what they render without values.
+    const buildPackage = (...args: readonly string[]): string =>
+      run(process.execPath, '--disable-warning=ExperimentalWarning', 'scripts/build-package.ts', ...args);
+    buildPackage();
+    run('npm', 'pack', './dist', '--ignore-scripts', '--silent', '--pack-destination', into);
+    // 3. The plugin of kubectl, and where krew finds it.
+    buildPackage('plugin', '--plugin');
+    const plugin = path.join(into, pluginArchive(release.version));
+    const tar = execFileSync('tar', ['--format=ustar', '-c', ...readdirSync(path.join(staging, 'plugin')).toSorted()], {
+      cwd: path.join(staging, 'plugin'),
+      maxBuffer: ARCHIVE_MAX,
+    });
+    writeFileSync(plugin, gzipSync(withFixedTimes(tar, epoch), { level: 9 }));
+    const template = readFileSync(path.join(staging, 'scripts', 'release', PLUGIN_MANIFEST), 'utf8');
+    const sum = sha256(readFileSync(plugin)).toString('hex');
+    writeFileSync(path.join(into, PLUGIN_MANIFEST), pluginManifest(template, { version: release.version, sha256: sum }));
+    // 4. The charts, and what they render without values.
     for (const chart of CHARTS) {
       run('helm', 'package', path.join('charts', chart), '--destination', into);
       const file = path.join(into, `${chart}-${release.version}.tgz`);
@@ -86,7 +102,7 @@ function make(release: Release, epoch: number, into: string, isTagged: boolean):
     }
     run(process.execPath, MANIFESTS);
     for (const file of ['install.yaml', 'install-worker.yaml']) cpSync(path.join(staging, 'charts', file), path.join(into, file));
-    // 4. What they are made of, and what has changed.
+    // 5. What they are made of, and what has changed.
     run(process.execPath, 'scripts/sbom.ts', '--output', path.join(into, 'sbom.cdx.json'));
     settle(path.join(into, 'sbom.cdx.json'), epoch);
     writeFileSync(
@@ -96,7 +112,7 @@ function make(release: Release, epoch: number, into: string, isTagged: boolean):
   } finally {
     rmSync(staging, { recursive: true, force: true });
   }
-  // 5. The sums, in the form that sha256sum --check reads.
+  // 6. The sums, in the form that sha256sum --check reads.
   const sums = readdirSync(into)
     .toSorted()
     .map((file) => `${sha256(readFileSync(path.join(into, file))).toString('hex')}  ${file}\n`);

@@ -44,8 +44,9 @@ export function licenseReport(packages: readonly ProductionPackage[]): LicenseRe
     text: [
       '# Licences',
       '',
-      'Packages that are installed with the programs. `npm run licenses -- --write` writes this file from package-lock.json; `npm run licenses`,',
-      'and a test, fail when it is out of date or a licence is not on the list of `scripts/supply-chain/license-report.ts`.',
+      'Packages that the programs use, and their licences. The image has them beside the programs; the package of a release and the plugin of kubectl',
+      'have what they use of them within, and their licences in `THIRD-PARTY-NOTICES.txt`. `npm run licenses -- --write` writes this file from package-lock.json;',
+      '`npm run licenses`, and a test, fail when it is out of date or a licence is not on the list of `scripts/supply-chain/license-report.ts`.',
       ...lists,
       '',
     ].join('\n'),

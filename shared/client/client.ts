@@ -15,9 +15,22 @@ export { Cancelled, Conflict, Failed, Forbidden, Invalid, Rejected, SubmissionEr
 export type { SubmissionErrorCode } from './submission-errors.ts';
 export type { CancelAnswer, JobResult, SubmissionPayload, SigningOptions, SubmissionProgress, SubmitOptions };
 
+/** What BullMQ takes as a connection: options for one, or a client of ioredis. */
+export type RedisConnection =
+  | {
+      readonly host?: string;
+      readonly port?: number;
+      readonly username?: string;
+      readonly password?: string;
+      readonly db?: number;
+      readonly tls?: object;
+      readonly [option: string]: unknown;
+    }
+  | { connect(...args: never[]): unknown; duplicate(...args: never[]): unknown };
+
 export type ConnectOptions = {
-  /** URL of the Redis, such as `redis://localhost:6379`, or whatever BullMQ takes as a connection. */
-  readonly redis: string | ConnectionOptions;
+  /** URL of the Redis, such as `redis://localhost:6379`, or a connection. */
+  readonly redis: string | RedisConnection;
   /**
    * BullMQ's key prefix. Default: that of a manager's shared queue. A SubmissionQueue says its own in `status.prefix`; on a Redis Cluster
    * each has a hash tag.

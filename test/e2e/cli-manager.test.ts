@@ -137,7 +137,11 @@ async function keepHistory(): Promise<void> {
       outcome: 'Failed',
       reason: 'BackoffLimitExceeded',
       cluster: 'east',
+      user: 'oidc:ann',
+      requests: { cpu: '180', pods: '1' },
+      admittedSeconds: 20,
       created: time(60_000),
+      admitted: time(50_000),
       started: time(50_000),
       ended: time(30_000),
       succeeded: 0,
@@ -275,6 +279,30 @@ describe('a tenant with view in one namespace', { timeout: LIMIT_MS }, () => {
     expect(JSON.parse(one.stdout)).toMatchObject({ items: [{ name: 'nightly', copies: [{ pods: [{ exitCode: 3 }] }] }] });
     const other = await viewer('history', '-n', 'other');
     expect(other).toMatchObject({ code: 1, stderr: expect.stringContaining('refused') as string });
+  });
+
+  test('sums up what Jobs of their namespace used, by user, and not those of another', async () => {
+    const { code, stdout } = await viewer('report', '--by', 'user');
+    expect({ code, lines: stdout.split('\n') }).toEqual({
+      code: 0,
+      lines: ['USER      JOBS  FAILED  HOURS  CPU-HOURS  PODS-HOURS', 'oidc:ann  1     1       0.01   1          0.01', ''],
+    });
+    expect((await viewer('report', '--by', 'cluster', '-o', 'csv')).stdout).toMatch(/^cluster,jobs,.*\r\neast,1,1,0\.01,1,0\.01\r\n$/);
+    const asOperator = await viewer('report', '--by', 'namespace', '-A', '-o', 'json', '--history-store', store);
+    expect(JSON.parse(asOperator.stdout)).toMatchObject({ by: 'namespace', rows: [{ name: 'team', jobs: 1, failed: 1 }] });
+    expect(await viewer('report', '--to', '2020-01-01', '--history-store', store)).toMatchObject({
+      code: 0,
+      stdout: 'No Job that has ended was admitted then.\n',
+    });
+    expect(await viewer('report', '-n', 'other')).toMatchObject({ code: 1, stderr: expect.stringContaining('refused') as string });
+    expect(await viewer('report', '-A')).toMatchObject({
+      code: 2,
+      stderr: expect.stringContaining('--all-namespaces: the manager shows one namespace') as string,
+    });
+    expect(await viewer('report', '--from', '2026-02-01', '--to', '2026-01-01')).toMatchObject({
+      code: 2,
+      stderr: expect.stringContaining('--to: must be later than --from') as string,
+    });
   });
 
   test('reads the logs of a Job that is gone', async () => {

@@ -38,9 +38,8 @@ beforeAll(async () => {
   mkdirSync(installed, { recursive: true });
   for (const name of readdirSync(path.join(ROOT, 'node_modules')))
     symlinkSync(path.join(ROOT, 'node_modules', name), path.join(folder, 'node_modules', name));
-  const build = ['--disable-warning=ExperimentalWarning', path.join(ROOT, 'scripts/build-package.ts'), path.join(installed, 'dist')];
+  const build = ['--disable-warning=ExperimentalWarning', path.join(ROOT, 'scripts/build-package.ts'), installed];
   expect(spawnSync(process.execPath, build, { encoding: 'utf8' })).toMatchObject({ status: 0, stderr: '' });
-  symlinkSync(path.join(ROOT, 'package.json'), path.join(installed, 'package.json'));
   world = await startQueue(5, SUBMISSION_QUEUE);
   world.consume((submission) => {
     manifestOf(JOB_KIND, testTenant(), { ...submission, made: FIRST_MADE });

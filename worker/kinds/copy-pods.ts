@@ -1,6 +1,6 @@
 /**
- * The pods of copies of kinds beside Jobs. The environment of their containers says whose they are, as their manager has written it into the
- * pod templates. Of pods that an operator has made without it the labels count.
+ * The pods of copies of kinds beside Jobs. The environment of their containers says whose they are, as their manager has written it into
+ * the pod templates. Of pods that an operator has made without it the labels count.
  */
 import { templateIdentity } from '../../shared/api/copy-identity.ts';
 import type { DeepReadonly, Job, Pod } from '../../shared/api/kubernetes.ts';

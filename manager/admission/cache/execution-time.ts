@@ -1,5 +1,6 @@
 import { MAX_EXEC_TIME_LABEL } from '../../../shared/api/names.ts';
-import type { AdmissionRecord } from '../../api/records.ts';
+import { toWireTime } from '../../../shared/api/wire-time.ts';
+import { PAST_ADMISSIONS_MAX, type AdmissionRecord, type PastAdmission } from '../../api/records.ts';
 import type { Due } from './deadlines.ts';
 import type { Reservation } from '../workload/reservation.ts';
 import type { Workload } from '../workload/workload.ts';
@@ -14,12 +15,21 @@ export function executionDeadline({ workload, record, assumed }: Reservation): E
   return { seconds, dueMs: Date.parse(record.since) + (seconds - (record.executedSeconds ?? 0)) * 1000 };
 }
 
-/** The record of an admission that ends now: its running time is added to that of earlier admissions. */
+/** The record of an admission that ends now: it becomes one of the earlier admissions, and its running time is added to theirs. */
 export function endedRecord(record: AdmissionRecord, nowMs: number): AdmissionRecord {
   if (record.evicted === true) return withoutChecks(record);
-  const seconds = (record.executedSeconds ?? 0) + Math.max(0, Math.floor((nowMs - Date.parse(record.since)) / 1000));
-  return { ...record, evicted: true, ...(seconds === 0 ? {} : { executedSeconds: seconds }) };
+  const lasted = Math.max(0, Math.floor((nowMs - Date.parse(record.since)) / 1000));
+  const seconds = (record.executedSeconds ?? 0) + lasted;
+  return {
+    ...record,
+    evicted: true,
+    ...(seconds === 0 ? {} : { executedSeconds: seconds }),
+    ...(lasted === 0 ? {} : { pastAdmissions: withPast(record, nowMs) }),
+  };
 }
+
+const withPast = ({ pastAdmissions = [], cluster, since }: AdmissionRecord, nowMs: number): readonly PastAdmission[] =>
+  [...pastAdmissions, { cluster, since, until: toWireTime(nowMs) }].slice(-PAST_ADMISSIONS_MAX);
 
 /** A reservation without admission has no running time. */
 function withoutChecks(record: AdmissionRecord): AdmissionRecord {

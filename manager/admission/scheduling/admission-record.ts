@@ -34,7 +34,11 @@ export function recordOf(workload: Workload, queue: QueueSetup, { cluster, clust
     since: toWireTime(laterThan(previous, nowMs)),
     ...recordFields(workload.recordedRequests ?? workload.requests),
     ...omitUndefined({ podSets }),
-    ...omitUndefined({ parallelism: workload.admittedPods, executedSeconds: previous?.executedSeconds }),
+    ...omitUndefined({
+      parallelism: workload.admittedPods,
+      executedSeconds: previous?.executedSeconds,
+      pastAdmissions: previous?.pastAdmissions,
+    }),
     ...(isFenced(workload, queue) ? {} : { unfenced: true as const }),
     // The template of a copy never changes: a resumed copy keeps the fence with which it was made.
     ...omitUndefined({ podFence: resumes ? previous.podFence : podFenceOf(workload, queue) }),

@@ -172,8 +172,8 @@ async function serviceOfWebhook(client: KubeClient): Promise<string | undefined>
 
 /** The chart calls Lease and account alike, unless it is told otherwise. */
 async function managerRights(client: KubeClient, namespace: string, name: string): Promise<Check> {
-  const file = new URL('../../../charts/switchyard-manager/files/manager-rules.yaml', import.meta.url);
-  const rules = parse(readFileSync(file, 'utf8').replaceAll('RELEASE', name)) as { cluster: readonly Rule[]; namespace: readonly Rule[] };
+  const text = readFileSync(new URL('../../../charts/switchyard-manager/files/manager-rules.yaml', import.meta.url), 'utf8');
+  const rules = parse(text.replaceAll('RELEASE', name)) as { cluster: readonly Rule[]; namespace: readonly Rule[] };
   const asked = [...questions(rules.cluster, ''), ...questions(rules.namespace, namespace)];
   const user = `system:serviceaccount:${namespace}:${name}`;
   const path = '/apis/authorization.k8s.io/v1/subjectaccessreviews';

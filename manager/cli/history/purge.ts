@@ -1,8 +1,8 @@
-import { parseWireTime } from '../../../shared/api/wire-time.ts';
 import { FlagError, oneOf, text, type FlagTable } from '../../../shared/runtime/flags.ts';
 import { CLUSTER_FLAGS } from '../cluster-flags.ts';
 import { command } from '../command.ts';
 import { HISTORY_STORE_FLAG } from '../history-store-flag.ts';
+import { timeMs } from '../time-flag.ts';
 
 const FLAGS = {
   ...HISTORY_STORE_FLAG,
@@ -42,9 +42,3 @@ export const HISTORY_PURGE = command({
   },
   load: async () => (await import('./run-purge.ts')).runHistoryPurge,
 });
-
-function timeMs(given: string): number {
-  const ms = parseWireTime(/^\d{4}-\d{2}-\d{2}$/.test(given) ? `${given}T00:00:00Z` : given);
-  if (ms === undefined || Number.isNaN(ms)) throw new FlagError('is no time; write 2026-01-31 or 2026-01-31T12:00:00Z');
-  return ms;
-}

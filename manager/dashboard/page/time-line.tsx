@@ -157,10 +157,16 @@ export function PastOverviewView({ hours, atMs }: { readonly hours: number; read
   );
 }
 
-function Then({ past: { waiting, running, note } }: { readonly past: PastOverview }) {
+function Then({ past: { waiting, running, unknown, note } }: { readonly past: PastOverview }) {
   return (
     <>
-      {note !== undefined && <p class="soft past-note">{note}. Of a Job that was admitted several times the last one counts.</p>}
+      {note !== undefined && <p class="soft past-note">{note}.</p>}
+      {unknown !== undefined && (
+        <p class="soft past-note">
+          Whether {count(unknown.count, 'Job')} waited or ran is not recorded: {unknown.first.join(', ')}
+          {unknown.count > unknown.first.length && ' and others'}.
+        </p>
+      )}
       <section class="queues" aria-labelledby="waited-head">
         <h2 id="waited-head">Waited</h2>
         {waiting.map(({ name, isLocal, count: number, first }) => (

@@ -49,6 +49,15 @@ test.each<Partial<AdmissionRecord>>([
   expect(isSealed(KEYS, JOB, { ...record, ...change }, stamp)).toBe(false);
 });
 
+test('past admissions are not sealed: a manager of an earlier version, which does not know them, takes the record for its own', () => {
+  const past = { cluster: 'us-1', since: '2025-12-31T23:00:00Z', until: '2025-12-31T23:01:30Z' };
+  const written = parseAdmissionRecord(sealRecord(KEYS, JOB, { ...RECORD, pastAdmissions: [past] }, WRITTEN));
+  if (written.kind !== 'Record') throw new Error('cannot be read');
+  const { pastAdmissions, ...known } = written.record;
+  expect(pastAdmissions).toEqual([past]);
+  expect([known, written.record].map((record) => isSealed(KEYS, JOB, record, written.stamp))).toEqual([true, true]);
+});
+
 test('the time of writing is sealed, too, and so is every cluster that is avoided', () => {
   const { record, stamp } = sealed();
   expect(isSealed(KEYS, JOB, record, { ...stamp, written: '2026-01-01T00:00:01.000Z' })).toBe(false);

@@ -17,6 +17,7 @@ describe('the admission record', () => {
       charged: { credits: '40', pods: '4' },
       parallelism: 4,
       executedSeconds: 90,
+      pastAdmissions: [{ cluster: 'us-1', since: '2025-12-31T23:00:00Z', until: '2025-12-31T23:01:30Z' }],
       evicted: true,
       preempted: { by: 'team/other', clusterQueue: 'cq', rule: 'InClusterQueue' },
       checks: ['budget'],
@@ -28,6 +29,17 @@ describe('the admission record', () => {
     expect(parseAdmissionRecord(formatAdmissionRecord(record, STAMP))).toEqual({ kind: 'Record', record, stamp: STAMP });
     const other = { ...record, flavors: { cpu: 'spot', memory: 'default' }, requests: { cpu: '500m', pods: '2' } };
     expect(formatAdmissionRecord(other)).toBe(formatAdmissionRecord(record));
+  });
+
+  test('past admissions that nobody can read are left out, and so are more than are ever written', () => {
+    const past = { cluster: 'us-1', since: '2025-12-31T23:00:00Z', until: '2025-12-31T23:01:30Z' };
+    const read = (pastAdmissions: unknown) => {
+      const parsed = parseAdmissionRecord(text({ pastAdmissions }));
+      return parsed.kind === 'Record' ? parsed.record.pastAdmissions : parsed;
+    };
+    expect(read([past, { ...past, until: 'x' }, { ...past, cluster: '' }, 7])).toEqual([past]);
+    expect(read(Array.from({ length: 100 }, () => past))).toHaveLength(8);
+    for (const none of [[], 'x', {}, [7]]) expect(read(none)).toBeUndefined();
   });
 
   test.each([

@@ -1,8 +1,22 @@
 import { expect, test } from 'vitest';
 import { createMoment, type PastJob } from '../../../../manager/dashboard/overview-at.ts';
 
-const job = (key: string, times: Omit<PastJob, 'line'>, where: Partial<PastJob['line']> = {}): PastJob => ({
+type Times = { readonly createdMs: number; readonly admittedMs?: number; readonly endedMs?: number };
+const job = (key: string, times: Times, where: Partial<PastJob['line']> = {}): PastJob => ({
   ...times,
+  past: {
+    admissions:
+      times.admittedMs === undefined
+        ? []
+        : [
+            {
+              fromMs: times.admittedMs,
+              ...(times.endedMs === undefined ? {} : { untilMs: times.endedMs }),
+              ...(where.cluster === undefined ? {} : { cluster: where.cluster }),
+            },
+          ],
+    holds: [],
+  },
   line: {
     key,
     uid: key,
@@ -52,4 +66,33 @@ test('of very many the first are named and all are counted', () => {
   const came = Array.from({ length: 500 }, (_, number) => [99 - (number % 90), `a/${number}`] as const);
   const firsts = came.toSorted(([a, x], [b, y]) => a - b || (x < y ? -1 : 1)).slice(0, 24);
   expect(queue?.first.map(({ key }) => key)).toEqual(firsts.map(([, key]) => key));
+});
+
+test('a Job that was evicted waits or is held then, and ran where it was admitted; one without a record of that is named apart', () => {
+  const [first, second] = [
+    { fromMs: 20, untilMs: 40, cluster: 'east' },
+    { fromMs: 60, cluster: 'west' },
+  ];
+  const moved: PastJob = {
+    ...job('a/moved', { createdMs: 10 }),
+    past: { admissions: [first, second], holds: [{ fromMs: 39, untilMs: 50 }] },
+  };
+  const lost: PastJob = { ...job('a/lost', { createdMs: 10 }), past: { admissions: [second], holds: [], unknownUntilMs: 60 } };
+  const at = (atMs: number) => {
+    const moment = createMoment(atMs, () => 'shared');
+    for (const each of [moved, lost]) moment.add(each);
+    const { waiting, running, unknown } = moment.snapshot();
+    return {
+      waiting: waiting.flatMap(({ first: jobs }) => jobs.map(({ key, state }) => `${key} ${state}`)),
+      running: running.flatMap(({ name, first: jobs }) => jobs.map(({ key }) => `${key} ${name}`)),
+      unknown: unknown?.first,
+    };
+  };
+  expect([15, 30, 45, 55, 70].map(at)).toEqual([
+    { waiting: ['a/moved Waiting'], running: [], unknown: ['a/lost'] },
+    { waiting: [], running: ['a/moved east'], unknown: ['a/lost'] },
+    { waiting: ['a/moved Held'], running: [], unknown: ['a/lost'] },
+    { waiting: ['a/moved Waiting'], running: [], unknown: ['a/lost'] },
+    { waiting: [], running: ['a/lost west', 'a/moved west'], unknown: undefined },
+  ]);
 });

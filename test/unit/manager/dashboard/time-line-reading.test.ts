@@ -1,12 +1,19 @@
-import { beforeEach, expect, test } from 'vitest';
+import { beforeEach, describe, expect, test } from 'vitest';
+import { endedRecord } from '../../../../manager/admission/cache/execution-time.ts';
 import { parseRequests } from '../../../../manager/api/amount.ts';
+import type { JobAct } from '../../../../manager/api/job-acts.ts';
+import { SwitchyardCondition } from '../../../../manager/api/reasons.ts';
+import type { AdmissionRecord } from '../../../../manager/api/records.ts';
 import { createFairScheduler } from '../../../../manager/dashboard/fair-scheduler.ts';
 import { createJobIndex } from '../../../../manager/dashboard/job-index.ts';
 import type { KeptJob } from '../../../../manager/dashboard/job-view.ts';
 import type { Rights } from '../../../../manager/dashboard/rights.ts';
 import { createTimeLines, type TimeLineDeps, type TimeLines } from '../../../../manager/dashboard/time-line-reading.ts';
+import { historyRecord } from '../../../../manager/history/history-record.ts';
+import type { Job } from '../../../../shared/api/kubernetes.ts';
+import { ACTS_ANNOTATION } from '../../../../shared/api/names.ts';
 import { FakeClock } from '../../../support/fake-clock.ts';
-import { aHomeJob, anAdmittedJob } from '../../../support/jobs.ts';
+import { aCondition, aHomeJob, anAdmittedJob, aRecord } from '../../../support/jobs.ts';
 import { JOB_KIND } from '../../../../manager/work-kind/job/job-kind.ts';
 
 const ALL: Rights = { namespaces: 'All', queues: 'All', clusters: 'All' };
@@ -93,6 +100,83 @@ test('a Job that is there still is counted once, though history has it, and one 
   const { waiting, running } = await told(lines.yardAt(clock.now(), ALL, 'admin'));
   expect(waiting.flatMap(({ first }) => first.map(({ key }) => key))).toEqual(['ann/new']);
   expect(running.flatMap(({ first }) => first.map(({ key }) => key))).toEqual(['ann/hers']);
+});
+
+describe('a Job that was preempted, moved, held and resumed', () => {
+  const job = (record: Partial<AdmissionRecord>, acts: readonly JobAct[] = [], status: Partial<Job['status']> = {}) =>
+    anAdmittedJob(
+      {
+        metadata: {
+          namespace: 'ann',
+          name: 'train',
+          uid: 'train',
+          creationTimestamp: at(60),
+          ...(acts.length === 0 ? {} : { annotations: { [ACTS_ANNOTATION]: JSON.stringify(acts) } }),
+        },
+        status,
+      },
+      record,
+    );
+  /** As admission writes it: ended, and admitted again. */
+  const ended = (record: AdmissionRecord, minutes: number): AdmissionRecord => endedRecord(record, clock.now() - minutes * 60_000);
+  const again = ({ evicted: _evicted, ...record }: AdmissionRecord, cluster: string, minutes: number): AdmissionRecord => ({
+    ...record,
+    cluster,
+    since: at(minutes),
+  });
+  const states = async (moments: readonly number[]) => {
+    const found: string[] = [];
+    for (const minutes of moments) {
+      const { waiting, running, unknown } = await told(make([]).yardAt(clock.now() - minutes * 60_000, ALL, 'admin'));
+      found.push(
+        [
+          ...waiting.flatMap(({ first }) => first.map(({ state }) => state)),
+          ...running.flatMap(({ name, first }) => first.map(() => name)),
+          ...(unknown?.first.map(() => 'unknown') ?? []),
+        ].join(),
+      );
+    }
+    return found;
+  };
+  const HELD = { what: 'Hold', user: 'ann', at: '' } as const;
+
+  test('is shown at each moment as it was then', async () => {
+    const preempted = ended(aRecord({ cluster: 'east', since: at(50) }), 40);
+    const held = ended(again(preempted, 'west', 30), 20);
+    const resumed = again(held, 'west', 5);
+    const acts: readonly JobAct[] = [
+      { ...HELD, at: at(20) },
+      { ...HELD, what: 'Release', at: at(10) },
+    ];
+    index.handler.added?.(job(resumed, acts), false);
+    expect(await states([55, 45, 35, 25, 15, 7, 0])).toEqual(['Waiting', 'east', 'Waiting', 'west', 'Held', 'Waiting', 'west']);
+    // And so it is once it has ended, and when it is gone.
+    const status = { completionTime: at(2), conditions: [aCondition('Complete', { lastTransitionTime: at(2) })] };
+    const complete = job(resumed, acts, status);
+    index.handler.updated?.(complete, complete);
+    expect(await states([55, 45, 35, 25, 15, 7, 3, 1])).toEqual(['Waiting', 'east', 'Waiting', 'west', 'Held', 'Waiting', 'west', '']);
+    index.handler.deleted?.(complete, false);
+    const kept = historyRecord(complete, resumed, { kind: JOB_KIND, namespace: undefined, nowMs: clock.now() });
+    const { running } = await told(make([kept]).yardAt(clock.now() - 45 * 60_000, ALL, 'admin'));
+    expect(running.map(({ name }) => name)).toEqual(['east']);
+    const { waiting } = await told(make([kept]).yardAt(clock.now() - 15 * 60_000, ALL, 'admin'));
+    expect(waiting.flatMap(({ first }) => first.map(({ state }) => state))).toEqual(['Held']);
+  });
+
+  test('and rests now, waits since it was evicted', async () => {
+    index.handler.added?.(job(ended(aRecord({ cluster: 'east', since: at(50) }), 40)), false);
+    expect(await states([55, 45, 35, 0])).toEqual(['Waiting', 'east', 'Waiting', 'Waiting']);
+  });
+
+  test('by a manager that recorded no past admissions, is not known until what is recorded', async () => {
+    index.handler.added?.(job(aRecord({ cluster: 'west', since: at(20), executedSeconds: 600, epoch: 2 })), false);
+    expect(await states([55, 35, 10])).toEqual(['unknown', 'unknown', 'west']);
+    const reserved = aCondition(SwitchyardCondition.QuotaReserved, { status: 'False', lastTransitionTime: at(40) });
+    const rests = job(aRecord({ cluster: 'east', since: at(50), executedSeconds: 600, evicted: true }), [], { conditions: [reserved] });
+    index.handler.updated?.(rests, rests);
+    expect(await states([55, 45, 35])).toEqual(['unknown', 'unknown', 'Waiting']);
+    expect((await told(make([]).of(6, ALL, 'admin'))).note).toContain('earlier admissions of 1 Job are not recorded');
+  });
 });
 
 test('history is read once for many who look, and what is not known is said', async () => {

@@ -4,14 +4,18 @@ import { bucketsOf, createLevels, createTimeBuckets, parseHours, parseMoment } f
 const buckets = { fromMs: 1_000, bucketMs: 10, count: 3 };
 
 test('each bucket tells what happened in it, and how things stood at its end', () => {
+  const admitted = (fromMs: number, untilMs?: number) => ({
+    past: { admissions: [{ fromMs, ...(untilMs === undefined ? {} : { untilMs }) }], holds: [] },
+  });
+  const never = { past: { admissions: [], holds: [] } };
   const spans = [
-    { createdMs: 1_001, admittedMs: 1_002, endedMs: 1_015, outcome: 'Complete' as const },
-    { createdMs: 1_001, admittedMs: 1_021 },
-    { createdMs: 500, admittedMs: 600, endedMs: 1_029, outcome: 'Failed' as const },
-    { createdMs: 500 },
-    { createdMs: 100, admittedMs: 110, endedMs: 120, outcome: 'Complete' as const },
-    { createdMs: 1_025, endedMs: 1_026, outcome: 'Failed' as const },
-    { createdMs: 2_000 },
+    { createdMs: 1_001, ...admitted(1_002, 1_015), endedMs: 1_015, outcome: 'Complete' as const },
+    { createdMs: 1_001, ...admitted(1_021) },
+    { createdMs: 500, ...admitted(600, 1_029), endedMs: 1_029, outcome: 'Failed' as const },
+    { createdMs: 500, ...never },
+    { createdMs: 100, ...admitted(110, 120), endedMs: 120, outcome: 'Complete' as const },
+    { createdMs: 1_025, ...never, endedMs: 1_026, outcome: 'Failed' as const },
+    { createdMs: 2_000, ...never },
   ];
   const counted = createTimeBuckets(buckets);
   for (const span of spans) counted.add(span);
@@ -19,6 +23,18 @@ test('each bucket tells what happened in it, and how things stood at its end', (
     { fromMs: 1_000, created: 2, admitted: 1, complete: 0, failed: 0, waiting: 2, running: 2 },
     { fromMs: 1_010, created: 0, admitted: 0, complete: 1, failed: 0, waiting: 2, running: 1 },
     { fromMs: 1_020, created: 1, admitted: 1, complete: 0, failed: 2, waiting: 1, running: 1 },
+  ]);
+});
+
+test('a Job that was evicted runs in each of its admissions, waits between them, and does neither while that is not recorded', () => {
+  const counted = createTimeBuckets(buckets);
+  const admissions = [{ fromMs: 1_005, untilMs: 1_012 }, { fromMs: 1_025 }];
+  counted.add({ createdMs: 500, past: { admissions, holds: [] } });
+  counted.add({ createdMs: 500, past: { admissions: admissions.slice(1), holds: [], unknownUntilMs: 1_025 } });
+  expect(counted.told().map(({ admitted, waiting, running }) => [admitted, waiting, running])).toEqual([
+    [1, 0, 1],
+    [0, 1, 0],
+    [2, 0, 2],
   ]);
 });
 

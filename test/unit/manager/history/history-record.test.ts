@@ -103,8 +103,10 @@ test('one that completes says no reason, and one that is deleted before its end 
     admittedSeconds: 30,
   });
   expect(historyRecord(complete, aRecord(), NOW)).not.toHaveProperty('reason');
-  const deleted = historyRecord(aHomeJob(), aRecord({ evicted: true, executedSeconds: 7 }), NOW);
+  const pastAdmissions = [{ cluster: 'eu-1', since: '2026-01-01T00:00:00Z', until: '2026-01-01T00:00:07Z' }];
+  const deleted = historyRecord(aHomeJob(), aRecord({ evicted: true, executedSeconds: 7, pastAdmissions }), NOW);
   expect(deleted).toMatchObject({ outcome: 'Deleted', ended: '2026-01-01T01:00:00Z', admittedSeconds: 7, succeeded: 0, failed: 0 });
+  expect(deleted).toMatchObject({ evicted: true, pastAdmissions });
 });
 
 test('nothing of the manifest or of the manager’s own is in it: no command, no environment, no seal', () => {

@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { historyRoutes, type HistoryReader } from '../../../../manager/http/history-routes.ts';
 import { matchRoute } from '../../../../manager/http/match-route.ts';
+import { TooMuchWaits } from '../../../../shared/runtime/fair-slots.ts';
 import { RequestRefused, type ApiAnswer } from '../../../../manager/http/route.ts';
 
 const asked: object[] = [];
@@ -8,6 +9,11 @@ const history: HistoryReader = {
   async query(query) {
     asked.push(query);
     return query.name === 'never' ? [] : [{ uid: 'u1' }];
+  },
+  async usage(query) {
+    asked.push(query);
+    if (query.namespace === 'busy') throw new TooMuchWaits('too much');
+    return { rows: [] };
   },
   podsOf: async () => [{ copyUid: 'c1', cluster: 'east', pods: [{ pod: 'sum-a' }, { pod: 'sum-b' }] }],
   tail: async (uid, copyUid, pod) => (pod === 'sum-a' ? `log of ${uid}/${copyUid}/${pod}\n` : undefined),
@@ -54,6 +60,29 @@ describe('history over HTTP', () => {
     await expect(ask('/jobs/never')).rejects.toThrow('there is no history of a Job team/never');
     expect(asked.at(-1)).toEqual({ namespace: 'team', resource: 'jobs', name: 'never', limit: 1 });
     for (const pod of ['sum-b', 'foreign']) await expect(ask(`/jobs/sum/pods/${pod}/log`)).rejects.toThrow(`no log of pod ${pod} is kept`);
+  });
+
+  test('sums what Jobs used in a period, for those who may list them', async () => {
+    const times = 'from=2026-01-01T00:00:00Z&to=2026-02-01T00:00:00Z';
+    expect(await ask('/usage', `by=user&${times}`)).toEqual({ kind: 'Json', status: 200, body: { rows: [] } });
+    expect(asked.at(-1)).toEqual({ namespace: 'team', by: 'user', fromMs: Date.UTC(2026, 0, 1), untilMs: Date.UTC(2026, 1, 1) });
+    await expect(ask('/usage', `by=namespace&${times}`)).rejects.toThrow('by: write one of user, queue, cluster');
+    await expect(ask('/usage', 'by=user&from=2026-01-01T00:00:00Z')).rejects.toThrow('to: write a time such as');
+    await expect(ask('/usage', 'by=user&from=2026-02-01T00:00:00Z&to=2026-01-01T00:00:00Z')).rejects.toThrow('to: must be later than from');
+    const { route, parameters } = routeOf('/usage');
+    const signal = new AbortController().signal;
+    const busy = {
+      parameters: { namespace: 'busy' },
+      query: new URLSearchParams(`by=user&${times}`),
+      body: undefined,
+      lastEventId: undefined,
+    };
+    await expect(route.handle({ ...busy, caller: NOBODY, countFor: () => undefined, signal })).rejects.toThrow(
+      'too many sums of this namespace wait',
+    );
+    expect(route.access === 'Own' ? undefined : route.access(parameters)).toEqual({
+      resourceAttributes: { namespace: 'team', verb: 'list', group: 'batch', resource: 'jobs' },
+    });
   });
 
   test('is for those who may read the Jobs, and logs for those who may read the Job and its logs', () => {

@@ -30,7 +30,7 @@ test('one document has submissions, history and views, with the parameters of qu
   const never = () => Promise.reject(new Error('nobody asks here'));
   const routes = [
     ...submissionRoutes(() => undefined),
-    ...historyRoutes({ query: never, podsOf: never, tail: never }),
+    ...historyRoutes({ query: never, usage: never, podsOf: never, tail: never }),
     ...viewRoutes(never),
   ];
   const document = openApiOf(routes, { ...SUBMISSION_SCHEMAS, ...HISTORY_SCHEMAS, ...VIEW_SCHEMAS }) as {

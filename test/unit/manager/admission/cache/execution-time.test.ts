@@ -26,9 +26,22 @@ test.each<[string, Reservation, number | undefined]>([
 });
 
 describe('the record of an admission that ends', () => {
-  test('adds what it took, in whole seconds, to what those before it took', () => {
-    expect(endedRecord(aRecord(), START + 30_900)).toEqual(aRecord({ evicted: true, executedSeconds: 30 }));
-    expect(endedRecord(aRecord({ executedSeconds: 12 }), START + 30_000)).toEqual(aRecord({ evicted: true, executedSeconds: 42 }));
+  const past = (since: string, until: string) => ({ cluster: 'eu-1', since: `2026-01-01T${since}Z`, until: `2026-01-01T${until}Z` });
+  test('adds what it took, in whole seconds, to what those before it took, and is one of them', () => {
+    const first = past('00:00:00', '00:00:30');
+    expect(endedRecord(aRecord(), START + 30_900)).toEqual(aRecord({ evicted: true, executedSeconds: 30, pastAdmissions: [first] }));
+    const again = aRecord({ since: '2026-01-01T00:01:00Z', executedSeconds: 30, pastAdmissions: [first] });
+    expect(endedRecord(again, START + 72_000)).toEqual({
+      ...again,
+      evicted: true,
+      executedSeconds: 42,
+      pastAdmissions: [first, past('00:01:00', '00:01:12')],
+    });
+  });
+  test('of many earlier admissions the last eight are kept', () => {
+    const many = Array.from({ length: 8 }, (_, number) => past(`00:00:0${number}`, `00:00:0${number + 1}`));
+    const ended = endedRecord(aRecord({ since: '2026-01-01T00:00:20Z', pastAdmissions: many }), START + 30_000);
+    expect(ended.pastAdmissions).toEqual([...many.slice(1), past('00:00:20', '00:00:30')]);
   });
   test('says nothing of no time, nor of less where clocks disagree', () => {
     expect(endedRecord(aRecord(), START + 999)).toEqual(aRecord({ evicted: true }));

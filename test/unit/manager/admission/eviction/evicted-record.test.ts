@@ -15,7 +15,7 @@ const record = (eviction: Partial<Parameters<typeof evictedRecord>[0]>) =>
 
 describe('the record of one that gives its place up', () => {
   test('says so, and for how long it ran', () => {
-    expect(record({})).toEqual({ ...reservation.record, evicted: true, executedSeconds: 86_400 });
+    expect(record({})).toMatchObject({ ...reservation.record, evicted: true, executedSeconds: 86_400 });
   });
 
   test('says for whose sake', () => {
