@@ -86,8 +86,15 @@ test('a manifest of a kind that is not taken is refused with those that are', { 
 });
 
 test('objects are listed by the words that kubectl knows, and beside Jobs in one table', { timeout: LIMIT_MS }, async () => {
-  await cli.run(inTeam('submit', crewFile({ name: 'same', annotations: { [HOLD_ANNOTATION]: 'true' } })));
-  const job = { apiVersion: 'batch/v1', kind: 'Job', metadata: { name: 'same', labels }, spec: { template: aCrewPod('100m') } };
+  await cli.run(
+    inTeam('submit', crewFile({ name: 'same', labels: { ...labels, pair: 'same' }, annotations: { [HOLD_ANNOTATION]: 'true' } })),
+  );
+  const job = {
+    apiVersion: 'batch/v1',
+    kind: 'Job',
+    metadata: { name: 'same', labels: { ...labels, pair: 'same' } },
+    spec: { template: aCrewPod('100m') },
+  };
   await cli.run(inTeam('submit', file('same', { ...job, metadata: { ...job.metadata, annotations: { [HOLD_ANNOTATION]: 'true' } } })));
   for (const words of [['crews'], ['crew'], ['crews.example.com'], ['crew', 'same'], ['crew/same']]) {
     const { code, stdout } = await cli.run(inTeam('get', ...words));
@@ -107,6 +114,8 @@ test('objects are listed by the words that kubectl knows, and beside Jobs in one
   expect(both.stdout).toBe('job.batch/same\ncrew.example.com/same\n');
   const read = parse((await cli.run(inTeam('get', 'crew/same', '-o', 'yaml'))).stdout) as WorkObject;
   expect(read).toMatchObject({ apiVersion: 'example.com/v1', kind: 'Crew', metadata: { name: 'same' } });
+  const held = await cli.run(inTeam('release', '-l', 'pair=same', '--yes'));
+  expect(held.stdout.trim().split('\n').toSorted()).toEqual(['Crew team/same released', 'team/same released']);
   await cli.run(inTeam('cancel', 'crew/same', 'job/same', '--yes'));
 });
 

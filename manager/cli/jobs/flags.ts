@@ -13,5 +13,5 @@ export const JOBS_FLAGS = {
 
 export const JOBS_OPERAND = {
   usage: '[JOB...]',
-  about: 'NAME, NAMESPACE/NAME, or KIND/NAME, such as jobset/train; or --selector, of Jobs',
+  about: 'NAME, NAMESPACE/NAME, or KIND/NAME, such as jobset/train; or --selector, of any kind',
 };

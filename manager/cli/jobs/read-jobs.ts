@@ -1,5 +1,6 @@
 import type { Job, ObjectKey } from '../../../shared/api/kubernetes.ts';
 import { MANAGER_CONTROLLER_NAME } from '../../../shared/api/names.ts';
+import type { Resource } from '../../../shared/api/resources.ts';
 import { ApiError, isForbidden, isNotFound } from '../../../shared/kube/api-error.ts';
 import { omitUndefined } from '../../../shared/runtime/omit-undefined.ts';
 import type { ClusterConnection, JobClient } from '../cluster-connection.ts';
@@ -80,22 +81,23 @@ const wordOf = ({ key, by }: FoundJob): string => by.kind.of(key.name).resource.
 export const noSuchKind = ({ key, kinds = [] }: Pick<FoundJob, 'key' | 'kinds'>): string =>
   kinds.length < 2 ? '' : `, and ${plain(key.namespace)} is none of the kinds ${namesOf(kinds)}`;
 
+/** `unread`: why objects of a kind were not looked at, of those that a selector chooses. */
+export type ReadJobs = {
+  readonly found: readonly Job[];
+  readonly missing: readonly MissingJob[];
+  readonly unread: readonly string[];
+  readonly by: JobClient;
+};
+
 /**
- * The Jobs that are meant, which are Switchyard's, and those that are named and do not exist. A named one may be of another kind. Throws
+ * The Jobs and objects of other kinds that are meant, which are Switchyard's, and those that are named and do not exist. Throws
  * CommandError for a named one that is not Switchyard's.
  */
 export async function readJobs(
   connection: Pick<ClusterConnection, 'client' | 'kind' | 'kinds'>,
   { jobs, namespace, everywhere, selector }: JobChoice,
-): Promise<{ readonly found: readonly Job[]; readonly missing: readonly MissingJob[]; readonly by: JobClient }> {
-  const { client, kind } = connection;
-  if (jobs.length === 0) {
-    const { items } = await client.list(kind.resource, {
-      namespace: everywhere ? '' : namespace,
-      ...omitUndefined({ labelSelector: selector }),
-    });
-    return { found: items.filter((job) => isOurs(kind, job)), missing: [], by: connection };
-  }
+): Promise<ReadJobs> {
+  if (jobs.length === 0) return chosenBy(connection, selector, everywhere ? '' : namespace);
   const read = await Promise.all(jobs.map((job) => findJob(connection, job, namespace)));
   // A client of all kinds reads and writes Jobs as well.
   const by = read.find((each) => each.by.kind.others.length > 0)?.by ?? connection;
@@ -107,11 +109,37 @@ export async function readJobs(
         ? [{ job: keyOf({ metadata: each.key, kind: wordOf(each) }), why: `there is no such ${plain(wordOf(each))}${noSuchKind(each)}` }]
         : [],
     );
-    return { found, missing, by };
+    return { found, missing, unread: [], by };
   }
   throw new CommandError(
     `${described(by.kind, foreign)} is not Switchyard’s: its spec.managedBy names ${plain(by.kind.controllerOf(foreign) ?? 'nobody')}; kubectl looks after it. Nothing was done`,
   );
+}
+
+/** Those with the labels, of every kind; Jobs alone for users who may not list WorkKinds. */
+async function chosenBy(
+  connection: Pick<ClusterConnection, 'client' | 'kind' | 'kinds'>,
+  labelSelector: string | undefined,
+  namespace: string,
+): Promise<ReadJobs> {
+  const by = await connection.kinds().catch((error: unknown) => {
+    if (!(error instanceof CommandError)) throw error;
+    return connection;
+  });
+  const { client, kind } = by;
+  const list = async (resource: Resource<Job>): Promise<readonly Job[]> => {
+    const { items } = await client.list(resource, { namespace, ...omitUndefined({ labelSelector }) });
+    return items.map((job) => ({ ...job, kind: resource.kind })).filter((job) => isOurs(kind, job));
+  };
+  const unread: string[] = [];
+  const others = kind.others.map(({ resource }) =>
+    list(resource as Resource<Job>).catch((error: unknown) => {
+      if (!isForbidden(error)) throw error;
+      unread.push(`no ${resource.plural} were looked at: ${plain(error instanceof Error ? error.message : '')}`);
+      return [];
+    }),
+  );
+  return { found: (await Promise.all([list(kind.resource), ...others])).flat(), missing: [], unread, by };
 }
 
 const isOurs = (kind: WorkKind<Job>, job: Job): boolean => kind.controllerOf(job) === MANAGER_CONTROLLER_NAME;

@@ -83,12 +83,13 @@ const LISTED_MAX = 5;
 async function onJobs(config: JobsConfig, session: Session, step: Step): Promise<number> {
   return withCluster(config, async (connection) => {
     const { jobs, selector, output, yes } = config;
-    const { found, missing, by } = await readJobs(connection, {
+    const { found, missing, unread, by } = await readJobs(connection, {
       jobs,
       namespace: config.namespace ?? connection.namespace,
       everywhere: config['all-namespaces'],
       selector,
     });
+    for (const line of unread) await session.errors.write(`${line}\n`);
     const meant = found.filter((job) => step.idle(job) === undefined);
     const results = found.flatMap((job) => {
       const idle = step.idle(job);
@@ -131,7 +132,7 @@ async function onJobs(config: JobsConfig, session: Session, step: Step): Promise
     const fatal = failures.find(({ error }) => !(error instanceof ApiError));
     if (left > 0) await session.errors.write(`${left === 1 ? '1 Job is' : `${left} Jobs are`} left as before\n`);
     if (fatal !== undefined) throw fatal.error;
-    return failures.length + missing.length > 0 ? ExitCode.Failed : ExitCode.Done;
+    return failures.length + missing.length + unread.length > 0 ? ExitCode.Failed : ExitCode.Done;
   });
 }
 

@@ -24,6 +24,11 @@ function connection({ isConfined = false, mayList = true } = {}): ClusterConnect
       if (namespace === 'team' && plural === 'crews' && name === 'argo') return structuredClone(crew);
       throw refusal(404, 'NotFound');
     },
+    list: async ({ plural }: Resource) => {
+      if (isConfined && plural === 'crews') throw refusal(403, 'Forbidden');
+      const named = (name: string) => aHomeJob({ metadata: { namespace: 'team', name } });
+      return { items: plural === 'jobs' ? [named('sum'), aHomeJob({ spec: { managedBy: 'x/y' } })] : [structuredClone(crew), aCrew()] };
+    },
   } as unknown as ClusterConnection['client'];
   const others = [aCrewKind()];
   return {
@@ -76,4 +81,15 @@ test('Jobs and objects of other kinds are read together, and written by the clie
   expect(read.found.map(keyOf)).toEqual(['team/sum', 'Crew team/argo']);
   expect(read.missing).toEqual([{ job: 'Crew team/none', why: 'there is no such Crew' }]);
   expect(read.by.kind.others).toHaveLength(1);
+});
+
+test('a selector chooses objects of every kind that the manager runs, as far as the user may list them', async () => {
+  const choice = { jobs: [], namespace: 'team', everywhere: false, selector: 'team=a' };
+  const read = async (options = {}) => {
+    const { found, unread } = await readJobs(connection(options), choice);
+    return [found.map(keyOf), unread];
+  };
+  expect(await read()).toEqual([['team/sum', 'Crew team/argo'], []]);
+  expect(await read({ isConfined: true })).toEqual([['team/sum'], ['no crews were looked at: no']]);
+  expect(await read({ mayList: false })).toEqual([['team/sum'], []]);
 });
