@@ -72,7 +72,7 @@ export type JobPart = {
   /** The name of a field is Markdown, for people. */
   readonly part: { readonly place: Place | 'field'; readonly name: string };
   readonly owner: 'Switchyard' | 'user' | 'both';
-  /** The allowed writes, for people; in Markdown. */
+  /** The allowed writes, for people; in Markdown. Empty where docs/jobs.md says what the part means, and users may write it at any time. */
   readonly says: string;
   readonly rules: readonly WriteRule[];
   /** Further writes that the webhook must see, in CEL, because it judges them by more than the rules. */
@@ -94,7 +94,7 @@ const ofSubmission = (name: string, says: string, place: Place = 'annotations'):
   ...own(place, name, says),
   rules: [ofSubmissions(place, name)],
 });
-const wish = (place: Place, name: string, says: string): JobPart => ({ part: { place, name }, owner: 'user', says, rules: [] });
+const wish = (place: Place, name: string, says = ''): JobPart => ({ part: { place, name }, owner: 'user', says, rules: [] });
 const field = (name: string, owner: JobPart['owner'], says: string, ...rules: WriteRule[]): JobPart => ({
   part: { place: 'field', name },
   owner,
@@ -185,23 +185,23 @@ export const JOB_PARTS: readonly JobPart[] = [
     ...wish('labels', KUEUE_QUEUE_NAME_LABEL, `With \`--kueue-queue-label\`, \`${QUEUE_NAME_LABEL}\` of a new Job is made from it.`),
     unseen: true,
   },
-  wish('annotations', PRIORITY_ANNOTATION, 'Must be readable.'),
+  wish('annotations', PRIORITY_ANNOTATION),
   wish(
     'labels',
     CANARY_LABEL,
     'Marks a canary. The manager counts and deletes only those with its name for a canary, in the namespace of `--canary-queue`.',
   ),
-  wish('labels', PRIORITY_CLASS_LABEL, 'A class that an administrator has made.'),
-  wish('labels', MAX_EXEC_TIME_LABEL, 'Must be readable; may change at any time.'),
+  wish('labels', PRIORITY_CLASS_LABEL),
+  wish('labels', MAX_EXEC_TIME_LABEL),
   {
     ...wish('labels', KUEUE_MAX_EXEC_TIME_LABEL, `\`${MAX_EXEC_TIME_LABEL}\` of a new Job is made from it, together with the queue label.`),
     unseen: true,
   },
   {
-    ...wish('labels', KEEP_LOGS_LABEL, '`Failed`, `All` or `None`.'),
+    ...wish('labels', KEEP_LOGS_LABEL),
     travels: true,
   },
-  wish('annotations', MIN_PARALLELISM_ANNOTATION, 'Must be readable, and less than the pods that the Job may have at once.'),
+  wish('annotations', MIN_PARALLELISM_ANNOTATION),
   {
     ...wish(
       'annotations',
@@ -210,25 +210,17 @@ export const JOB_PARTS: readonly JobPart[] = [
     ),
     unseen: true,
   },
-  wish('annotations', TRACEPARENT_ANNOTATION, 'The trace of the submitter (W3C).'),
-  wish('annotations', TRACE_PODS_ANNOTATION, '`on` or `off`.'),
-  wish('annotations', CLUSTERS_ANNOTATION, 'Must be readable.'),
-  wish('annotations', START_TIMEOUT_ANNOTATION, 'Must be readable.'),
-  wish('annotations', RECOVERY_TIMEOUT_ANNOTATION, 'Must be readable.'),
-  wish('annotations', MIN_READY_PODS_ANNOTATION, 'Must be readable.'),
-  wish('annotations', REQUESTS_ANNOTATION, 'Must be readable; charged to quota.'),
-  wish('annotations', FENCING_ANNOTATION, '`on` or `off`; absent: as the ClusterQueue says.'),
-  wish(
-    'annotations',
-    POD_FENCE_ANNOTATION,
-    '`on` or `off`; absent: as the ClusterQueue says. `on` is refused where the pods cannot have [a pod fence](fencing.md#the-pod-fence).',
-  ),
-  wish(
-    'annotations',
-    CARRY_ANNOTATION,
-    '`ConfigMaps`, `Secrets`, both with a comma, or `None`; absent: as the LocalQueue or ClusterQueue says.',
-  ),
-  wish('annotations', DATA_ANNOTATION, 'Must be readable.'),
+  wish('annotations', TRACEPARENT_ANNOTATION),
+  wish('annotations', TRACE_PODS_ANNOTATION),
+  wish('annotations', CLUSTERS_ANNOTATION),
+  wish('annotations', START_TIMEOUT_ANNOTATION),
+  wish('annotations', RECOVERY_TIMEOUT_ANNOTATION),
+  wish('annotations', MIN_READY_PODS_ANNOTATION),
+  wish('annotations', REQUESTS_ANNOTATION),
+  wish('annotations', FENCING_ANNOTATION),
+  wish('annotations', POD_FENCE_ANNOTATION),
+  wish('annotations', CARRY_ANNOTATION),
+  wish('annotations', DATA_ANNOTATION),
   {
     ...wish(
       'annotations',

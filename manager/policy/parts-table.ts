@@ -3,7 +3,7 @@ import { JOB_PARTS, type JobPart } from './job-parts.ts';
 /** The lists of docs/security.md, in Markdown: the parts of a Job by whose they are. */
 export const partsTable = (): string =>
   (['Switchyard', 'both', 'user'] as const)
-    .map((owner) => [HEADINGS[owner], '', ...JOB_PARTS.filter((part) => part.owner === owner).map(lineOf)].join('\n'))
+    .map((owner) => [HEADINGS[owner], '', ...linesOf(JOB_PARTS.filter((part) => part.owner === owner))].join('\n'))
     .join('\n\n');
 
 const HEADINGS = {
@@ -12,6 +12,14 @@ const HEADINGS = {
   user: '**The user’s**, which the webhook alone checks:',
 } as const;
 const SINGULAR = { labels: 'label', annotations: 'annotation', finalizers: 'finalizer' } as const;
+
+function linesOf(parts: readonly JobPart[]): string[] {
+  const wishes = parts.filter(({ says }) => says === '').map(({ part }) => `\`${part.name}\``);
+  return [
+    ...parts.filter(({ says }) => says !== '').map(lineOf),
+    ...(wishes.length === 0 ? [] : [`- [what a Job may say](jobs.md#what-a-job-may-say), at any time: ${wishes.join(', ')}.`]),
+  ];
+}
 
 const lineOf = (part: JobPart): string => `- ${nameOf(part)}: ${part.says}${part.owner === 'both' ? heldBy(part) : ''}`;
 

@@ -5,19 +5,21 @@ import { managerRegistry, workerRegistry } from './registries.ts';
 export async function metricsDocs(): Promise<string> {
   const manager = await describedMetrics(managerRegistry());
   const worker = await describedMetrics(workerRegistry());
-  const [lines, others] = [manager.map(lineOf), worker.map(lineOf)];
+  const inBoth = new Set(manager.map(({ name }) => name).filter((name) => worker.some((metric) => metric.name === name)));
+  const own = (metrics: readonly DescribedMetric[]): string[] => metrics.filter(({ name }) => !inBoth.has(name)).map(lineOf);
+  const common = manager.filter(({ name }) => inBoth.has(name)).map((metric) => commonLine(metric, worker));
   return `${OPENING}
 ## Manager
 
-${lines.filter((line) => !others.includes(line)).join('\n')}
+${own(manager).join('\n')}
 
 ## Worker
 
-${others.filter((line) => !lines.includes(line)).join('\n')}
+${own(worker).join('\n')}
 
 ## Both
 
-${lines.filter((line) => others.includes(line)).join('\n')}
+${common.join('\n')}
 `;
 }
 
@@ -34,5 +36,15 @@ and name have series (\`--metrics-local-queues-max\`). Gauges of what is gone go
 
 const lineOf = ({ name, type, help, labels }: DescribedMetric): string =>
   `- \`${name}\` (${[type, ...labels.map((label) => `\`${label}\``)].join(', ')}): ${escaped(help)}`;
+
+/** Of a metric that both programs have: they differ at most in the cluster that the manager adds. */
+function commonLine(metric: DescribedMetric, worker: readonly DescribedMetric[]): string {
+  const line = lineOf(metric);
+  const other = worker.find(({ name }) => name === metric.name);
+  if (other === undefined || lineOf(other) === line) return line;
+  const labels = metric.labels.filter((label) => label !== 'cluster');
+  if (lineOf({ ...metric, labels }) !== lineOf(other)) throw new Error(`${metric.name} is not the same in both programs`);
+  return line.replace('`cluster`', 'manager: `cluster`');
+}
 
 const escaped = (text: string): string => (text.endsWith('.') ? text : `${text}.`).replaceAll('<', '&lt;');

@@ -38,9 +38,8 @@ const OF_CLUSTERS_AND_QUEUES =
   );
 /** These have few values, which stand in the code or are those of HTTP and Kubernetes. */
 const CLOSED = [
-  'action backoffLimit certificate check code completion_mode condition event group invariant method name node_version outcome',
+  'action backoffLimit certificate check code completion_mode condition event group invariant kind method name node_version outcome',
   'reason resource result route stage status terminal verb version webhook',
-  'kind',
 ].flatMap((names) => names.split(' '));
 
 test('queues and clusters are the only labels of which there may be many', async () => {
