@@ -392,28 +392,6 @@ export const DEFECTS = [
     ],
     bias: { troubles: [], fair: true, described: true },
   },
-  {
-    name: 'operators-are-trusted-to-stop',
-    edits: [
-      {
-        file: 'worker/kinds/fenced-copy.ts',
-        right: "return pods === 0 ? NOTHING : { kind: 'DeletePods' };",
-        wrong: 'return NOTHING;',
-      },
-    ],
-    bias: { troubles: ['worker cut off', 'manager cut off'], fair: true, described: true },
-  },
-  {
-    name: 'a-fenced-copy-counts-as-at-rest',
-    edits: [
-      {
-        file: 'manager/work-kind/described/described-copies.ts',
-        right: '(isSuspended(copy) && !isFenced(copy) && readings',
-        wrong: '(isSuspended(copy) && readings',
-      },
-    ],
-    bias: { troubles: ['worker cut off', 'manager cut off'], fair: true, described: true },
-  },
 ] as const satisfies readonly Defect[];
 export type DefectName = (typeof DEFECTS)[number]['name'];
 export const DEFECT_NAMES = DEFECTS.map(({ name }) => name) as [DefectName, ...DefectName[]];
