@@ -118,7 +118,7 @@ export async function quickStart(
       const kubeconfig = await createManagerAccount(manager.client, ROOT, manager.kubeconfig, described);
       writeFileSync(managerKubeconfigFile, kubeconfig, { mode: 0o600 });
       const identities = { managers: [MANAGER_USERNAME], localWorkers: [] };
-      await installWebhooks(manager.client, { port: ports.webhook, certificate, identities });
+      await installWebhooks(manager.client, { port: ports.webhook, certificate, identities, described });
       await installPolicies(manager.client, identities);
       for (const { name, kubeconfig, client } of clusters.workers) {
         // Of the Leases, as `helm install switchyard-worker` makes it.

@@ -26,6 +26,7 @@ import {
   OVERRIDE_CONDITIONS,
   OVERRIDE_WEBHOOK,
   RESOURCE_RULES,
+  type WebhookKind,
 } from '../../policy/webhook-conditions.ts';
 import type { Identities } from '../../policy/writer.ts';
 import { JOB_SET_DEFINITION, JOB_SETS } from './job-set/definition.ts';
@@ -86,10 +87,18 @@ export async function areServed(
   }
 }
 
+type LocalWebhooks = {
+  readonly port: number;
+  readonly certificate: Certificate;
+  readonly identities: Identities;
+  /** Kinds with a WorkKind. */
+  readonly described?: readonly Pick<Resource, 'group' | 'plural'>[];
+};
+
 /** And the webhooks, served by a manager on this machine. */
 export async function installWebhooks(
   client: WriteClient,
-  { port, certificate, identities }: { port: number; certificate: Certificate; identities: Identities },
+  { port, certificate, identities, described = [] }: LocalWebhooks,
 ): Promise<void> {
   const called = (route: string): object => ({
     url: `https://127.0.0.1:${port}/${route}`,
@@ -117,7 +126,7 @@ export async function installWebhooks(
           failurePolicy: 'Fail',
           timeoutSeconds: 10,
           clientConfig: called(route),
-          rules: RESOURCE_RULES[kind],
+          rules: [...RESOURCE_RULES[kind], ...described.flatMap((each) => kindRules(kind, each))],
           ...omitUndefined({ objectSelector: objectSelectorOf(kind) }),
           matchConditions: matchConditions(kind, identities),
         },
@@ -126,6 +135,16 @@ export async function installWebhooks(
     };
     await client.create(admissionKind(`${kind}WebhookConfiguration`), configuration);
   }
+}
+
+/** The requests for objects of a described kind, as the chart has them (`switchyard.kindRules`). */
+function kindRules(kind: WebhookKind, { group, plural }: Pick<Resource, 'group' | 'plural'>): readonly object[] {
+  const of = { apiGroups: [group], apiVersions: ['*'], scope: 'Namespaced' };
+  if (kind === 'Mutating') return [{ ...of, resources: [plural], operations: ['CREATE'] }];
+  return [
+    { ...of, resources: [plural], operations: ['CREATE', 'UPDATE'] },
+    { ...of, resources: [`${plural}/status`], operations: ['UPDATE'] },
+  ];
 }
 
 /** And what holds while no manager answers: the same rules, applied by the API server itself. */
