@@ -229,6 +229,7 @@ test('every command prints JSON that can be read', { timeout: LIMIT_MS }, async 
     logs: ['broken', ...team, '--history-store', store],
     history: ['broken', ...team, '--history-store', store],
     'history purge': ['--before', '2000-01-01', '--yes', '--history-store', store],
+    report: ['--by', 'user', '--from', '2000-01-01', ...team, '--history-store', store],
     'what-if': [...team, '--quota', 'main:default:cpu=+8'],
     hold: ['document', ...team],
     release: ['document', ...team],

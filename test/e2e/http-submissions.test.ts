@@ -380,6 +380,7 @@ test('the OpenAPI document names every path, and what it answers', async () => {
     '/{queue}/submissions/{key}: post get delete',
     '/{queue}/submissions/{key}/events: get',
     '/apis/history/v1/namespaces/{namespace}/jobs: get',
+    '/apis/history/v1/namespaces/{namespace}/usage: get',
     '/apis/history/v1/namespaces/{namespace}/{resource}/{name}: get',
     '/apis/history/v1/namespaces/{namespace}/{resource}/{name}/pods/{pod}/log: get',
   ]);
