@@ -1,4 +1,4 @@
-/** The words of names: of files, and of what they export. manager/glossary.md explains those of the project; the others are plain English. */
+/** The words of names: of files, and of what they export. manager/glossary.md explains those of the project; the rest are plain English. */
 import { readFileSync } from 'node:fs';
 import path from 'node:path';
 import { expect, test } from 'vitest';
