@@ -123,10 +123,14 @@ function limitsOf(schema: Schema): string[] {
   return [
     ...(choices === undefined || isNamed ? [] : [`One of ${choices.map(code).join(', ')}.`]),
     ...(schema.default === undefined ? [] : [`Default: ${code(schema.default)}.`]),
-    ...(minimum === undefined ? [] : [`At least ${minimum}.`]),
-    ...(maximum === undefined ? [] : [`At most ${maximum}.`]),
-    ...(maxItems === undefined ? [] : [`At most ${maxItems}.`]),
+    ...boundsOf(minimum, maximum),
+    ...boundsOf(undefined, maxItems),
   ];
+}
+
+function boundsOf(least: number | undefined, most: number | undefined): string[] {
+  if (least !== undefined && most !== undefined) return [`${least} to ${most}.`];
+  return [...(least === undefined ? [] : [`At least ${least}.`]), ...(most === undefined ? [] : [`At most ${most}.`])];
 }
 
 const escaped = (text: string): string => text.replaceAll('<', '&lt;').replaceAll('\n', ' ');

@@ -1,4 +1,4 @@
-/** The words of names: of files, and of what they export. docs/glossary.md explains those of the project; the others are plain English. */
+/** The words of names: of files, and of what they export. manager/glossary.md explains those of the project; the rest are plain English. */
 import { readFileSync } from 'node:fs';
 import path from 'node:path';
 import { expect, test } from 'vitest';
@@ -26,7 +26,7 @@ const FORMER_WORDS = [
   'creditor',
 ];
 
-const glossary = wordsOf([...read('docs/glossary.md').matchAll(/^\| ([^|]+) \|/gm)].map(([, term = '']) => term).join(' '));
+const glossary = wordsOf([...read('manager/glossary.md').matchAll(/^\| ([^|]+) \|/gm)].map(([, term = '']) => term).join(' '));
 const plainEnglish = read('test/support/vocabulary.txt')
   .split('\n')
   .filter((line) => line !== '');

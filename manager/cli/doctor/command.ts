@@ -28,7 +28,7 @@ export const DOCTOR = command({
     'definitions, Deployments and their pods, election and rights, webhooks and policies, Redis, worker clusters, queues, Jobs that wait or that nobody ' +
     'manages, certificates and tokens. Where flags or variables say where Redis is, doctor writes a key that lasts a minute there. With --namespace it ' +
     'also compares the clusters: which objects that Jobs of that namespace refer to are missing where. Each problem has its remedy and its runbook ' +
-    '(docs/runbooks). What you may not read is reported, and is no failure. Where output is not a terminal, each check is one line.',
+    '(docs/runbooks). What you may not read is reported, and is no failure.',
   flags: FLAGS,
   exitCodes: { 1: 'something is wrong' },
   examples: ['doctor', 'doctor --namespace team', 'doctor --redis-url redis://redis:6379', 'doctor -o json'],

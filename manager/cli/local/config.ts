@@ -59,8 +59,7 @@ export const LOCAL_PROGRAM: Program<typeof FLAGS, LocalConfig> = {
   name: 'npm start',
   usage: 'npm start --',
   about: `Starts one manager cluster and two worker clusters (control planes in this process, or with --assets beside it), Redis, the manager and a worker
-for each cluster; runs the Jobs of examples/ for real, shows them in a live table and ends with a summary.
-Exit status: 0 when every Job ended as expected, 1 otherwise, 2 for flags that cannot be used.`,
+for each cluster; runs the Jobs of examples/ for real, shows them in a live table and ends with a summary.`,
   flags: FLAGS,
   configOf,
 };

@@ -36,8 +36,7 @@ export const REPORT = command({
   words: 'report',
   summary: 'sum up what Jobs used in a period, by user, namespace, queue or cluster',
   about:
-    'Sums up the history of ended Jobs (docs/logs.md): for how many hours they were admitted in the period, and their requests over these hours, in hours of a core, a GiB, a pod or a device. ' +
-    'A Job that has not ended is not in it. The user is the one who created the Job, if the webhook has recorded it, or submitted it over HTTP. ' +
+    'Sums up the history of ended Jobs: the hours for which they were admitted in the period, and hours of a core, a GiB, a pod or a device (docs/logs.md). ' +
     'With --history-store it reads the store itself, with your rights there; of a kubeconfig, only the namespace is used. Without it, it asks the manager (--server), ' +
     'which shows the Jobs of one namespace to users who may list Jobs there.',
   flags: FLAGS,
