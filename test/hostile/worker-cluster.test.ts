@@ -160,7 +160,7 @@ describe('a worker cluster that answers with', () => {
 
 describe('meanwhile', () => {
   test('a Job whose name is taken on a hostile cluster runs on an honest one, at once', async () => {
-    await expect.poll(() => ready('foreign-copies'), POLL).toMatchObject({ status: 'True' });
+    await expect.poll(() => ready('foreign-copies'), POLL).toMatchObject({ status: 'True', reason: 'Connected' });
     await world.submit('honest', { annotations: { 'switchyard.dev/clusters': 'honest-one' } });
     const honest = world.worker('honest-one');
     await expect.poll(() => honest.copy('honest'), POLL).toBeDefined();
@@ -176,7 +176,7 @@ describe('meanwhile', () => {
   });
 
   test('a status of garbage comes home as far as it is none, and small', async () => {
-    await expect.poll(() => ready('garbage-status'), POLL).toMatchObject({ status: 'True' });
+    await expect.poll(() => ready('garbage-status'), POLL).toMatchObject({ status: 'True', reason: 'Connected' });
     await world.submit('victim', { annotations: { 'switchyard.dev/clusters': 'garbage-status' } });
     await expect.poll(async () => (await world.job('victim')).status?.active, POLL).toBe(1);
     const { status } = await world.job('victim');
