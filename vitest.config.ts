@@ -4,6 +4,9 @@ import { availableParallelism } from 'node:os';
 import { configDefaults, defineConfig } from 'vitest/config';
 import { ClosingLineReporter } from './test/support/closing-line-reporter.ts';
 
+/** These fill memory, and ask for answers in time: they run one after the other, before there is anything else. */
+const ALONE = ['test/hostile/{flood,worker-cluster}.test.ts'];
+
 /** These start programs and wait for them, or for time that is real. They come first, as the longest. */
 const WAITING = [
   'test/e2e/**/*.test.ts',
@@ -49,12 +52,14 @@ export default defineConfig({
     isolate: false,
     // Projects run in the order of their names.
     projects: [
-      { extends: true, test: { name: '1 waiting', ...filesOf(WAITING) } },
+      { extends: true, test: { name: '0 alone', ...filesOf(ALONE), maxWorkers: 1, sequence: { groupOrder: 0 } } },
+      { extends: true, test: { name: '1 waiting', ...filesOf(WAITING, ALONE), sequence: { groupOrder: 1 } } },
       {
         extends: true,
         test: {
           name: '2 prompt',
-          ...filesOf(['test/**/*.test.ts'], WAITING),
+          sequence: { groupOrder: 1 },
+          ...filesOf(['test/**/*.test.ts'], [...ALONE, ...WAITING]),
           setupFiles: ['test/support/seeded-properties.ts'],
         },
       },
