@@ -41,7 +41,8 @@ const each =
   (samples) => {
     const missing = names.filter((name) => !samples.some(({ labels }) => labels[label] === name));
     if (missing.length > 0) return `there is no series of ${label} ${missing.join(', ')}`;
-    return between(...within)(samples);
+    // Of a queue that nothing came into for a while there is no quantile.
+    return between(...within)(samples.filter(({ labels, value }) => names.includes(labels[label] ?? '') || !Number.isNaN(value)));
   };
 const between =
   (least: number, most: number): Expectation =>
