@@ -112,7 +112,7 @@ beforeAll(async () => {
   for (const namespace of ['team', 'kube-system', 'vault', 'istio-system'])
     await admin.create(SERVICE_ACCOUNTS, { metadata: { namespace, name: 'default' } });
   await admin.create(CUSTOM_RESOURCE_DEFINITIONS, CREW_DEFINITION as never);
-  const rendered = renderChart('worker', 'config.deniedNamespaces={kube-*,vault,istio-*}', 'rbac.kinds={crews.example.com}');
+  const rendered = renderChart('worker', 'config.deniedNamespaces={kube-*,vault,istio-*}', 'managerAccess.kinds={crews.example.com}');
   for (const resource of KINDS) for (const object of ofKind(rendered, resource.kind)) await admin.create(resource, object as never);
   [worker, manager] = [await clientOf(WORKER), await clientOf(MANAGER)];
   await admin.create(JOBS, aJob('team', 'foreign', { suspend: true }));
@@ -155,6 +155,7 @@ afterAll(async () => {
   await server.close();
 });
 const aCrewOf = (name: string, metadata: object = {}): never => ({ metadata: { namespace: 'team', name, ...metadata }, spec: {} }) as never;
+const aCrewIn = (namespace: string): never => ({ metadata: { namespace, name: 'mine', ...COPY }, spec: {} }) as never;
 const isServed = (): Promise<boolean> =>
   admin.list(CREWS, { namespace: 'team' }).then(
     () => true,
@@ -293,6 +294,11 @@ describe('a stolen token of the manager on a worker cluster', () => {
     ['makes no copy of it', () => manager.patch(JOBS, at('foreign'), labelled), NOT_OURS],
     ['writes no status of it', () => manager.patchStatus(JOBS, at('foreign'), merge({ status: { failed: 1 } })), NOT_OURS],
     ['deletes no such Job', () => manager.delete(JOBS, at('foreign'), { propagationPolicy: 'Background' }), NOT_OURS],
+    ['makes no object of another kind that is no copy', () => manager.create(CREWS, aCrewOf('mine')), NO_COPY],
+    ['makes none in kube-system', () => manager.create(CREWS, aCrewIn('kube-system')), /belongs to Kubernetes itself/],
+    ['starts none that is no copy', () => manager.patch(CREWS, at('theirs'), merge({ spec: { policy: { suspend: false } } })), NOT_OURS],
+    ['makes no copy of it', () => manager.patch(CREWS, at('theirs'), labelled), NOT_OURS],
+    ['deletes none', () => manager.delete(CREWS, at('theirs')), NOT_OURS],
     ['takes no Lease of kube-scheduler', renewing(theManager, 'kube-scheduler', 'kube-system'), FORBIDDEN],
     ['takes no Lease of another name', renewing(theManager, 'kube-scheduler'), /is not that of a Lease of a manager/],
     ['renews no Lease of the worker', renewing(theManager, workerLeaseName(WORKER_CONTROLLER_NAME)), /is not that of a Lease of a manager/],
@@ -306,6 +312,9 @@ describe('a stolen token of the manager on a worker cluster', () => {
 
   test('is still good for what the manager does: copies, also damaged ones, ends of their logs, and its own Lease', async () => {
     await manager.create(JOBS, aJob('team', 'new-copy', BY_WORKER, COPY));
+    await manager.create(CREWS, aCrewOf('new-copy', COPY));
+    await manager.patch(CREWS, at('new-copy'), suspended);
+    await manager.delete(CREWS, at('new-copy'));
     await manager.create(JOBS, aJob('vaults', 'new-copy', BY_WORKER, COPY));
     await manager.patch(JOBS, at('new-copy'), merge({ spec: { suspend: false } }));
     for (const name of ['without-label', 'without-marks']) await manager.patch(JOBS, at(name), labelled);
