@@ -113,7 +113,9 @@ describe('npm start -- --kinds --keep', () => {
       await expect.poll(pods, soon).toEqual([]);
       await hold(null);
       await expect.poll(running, soon).toEqual(both);
-      expect(hasTrueCondition((await atHome('sleepers')).status?.conditions, 'QuotaReserved')).toBe(true);
+      // The status of the copy comes home with the condition, and may come after its pods are ready.
+      const isReserved = async (): Promise<boolean> => hasTrueCondition((await atHome('sleepers')).status?.conditions, 'QuotaReserved');
+      await expect.poll(isReserved, soon).toBe(true);
       await clientOf('manager').delete(JOB_SETS, { namespace: NAMESPACE, name: 'sleepers' });
       await expect.poll(() => left('sleepers'), soon).toEqual([]);
     },
