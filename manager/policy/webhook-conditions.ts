@@ -7,6 +7,7 @@ import {
   QUEUE_NAME_LABEL,
   SWITCHYARD_GROUP,
 } from '../../shared/api/names.ts';
+import type { Resource } from '../../shared/api/resources.ts';
 import { inlined, isManagedBy, listed, quoted, specHas, withIdentities } from './cel-variables.ts';
 import { JOB_PARTS, SEEN_PARTS } from './job-parts.ts';
 import type { Identities } from './writer.ts';
@@ -30,6 +31,15 @@ export const RESOURCE_RULES = {
     { ...JOB, resources: ['jobs/status'], operations: ['UPDATE'] },
   ],
 } as const;
+
+/** The requests for objects of a described kind: those for Jobs, as the chart has them (`switchyard.kindRules`). */
+export const resourceRulesOf = (kind: WebhookKind, { group, plural }: Pick<Resource, 'group' | 'plural'>): readonly object[] =>
+  RESOURCE_RULES[kind].map((rule) => ({
+    ...rule,
+    apiGroups: [group],
+    apiVersions: ['*'],
+    resources: rule.resources.map((each) => each.replace('jobs', plural)),
+  }));
 
 /** The requests that the policy about the manager's account judges, with deletions. */
 export const OWN_ACCOUNT_RESOURCES = [

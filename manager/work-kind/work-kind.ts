@@ -124,7 +124,7 @@ export interface CopyRules {
   unrelated(object: WorkObject): WorkObject;
   /** The change of `spec` by which a copy follows its original, as the body of a merge patch; undefined where there is none. */
   change(copy: DeepReadonly<WorkObject>, wanted: Unsaved<WorkObject>, suspend: boolean): Record<string, unknown> | undefined;
-  /** Its worker has suspended the copy because the manager was out of reach, and resumes it by itself. */
+  /** The copy was suspended by its worker because the manager was out of reach: the worker resumes it by itself. */
   isFenced(copy: DeepReadonly<WorkObject>): boolean;
   /** A copy that is to be created suspended. */
   suspended(copy: Unsaved<WorkObject>): Unsaved<WorkObject>;

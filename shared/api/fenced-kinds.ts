@@ -1,6 +1,7 @@
 import { type FieldPath, parsePath, pathText } from './field-path.ts';
 import { isJsonObject } from './json-value.ts';
-import type { KubeObject, WorkStatus } from './kubernetes.ts';
+import type { DeepReadonly, KubeObject, WorkStatus } from './kubernetes.ts';
+import { FENCED_ANNOTATION } from './names.ts';
 import type { Resource } from './resources.ts';
 
 /** A kind of work beside Jobs, as far as a worker knows it. */
@@ -20,6 +21,10 @@ export type WorkOfKind = KubeObject & { spec?: object; status?: WorkStatus };
  * for so much longer before it counts the copy as stopped.
  */
 export const OPERATOR_GRACE_MS = 10_000;
+
+/** The worker of a copy has suspended it because the manager was out of reach, and has not resumed it yet. */
+export const isSuspendedByWorker = ({ metadata }: DeepReadonly<Pick<KubeObject, 'metadata'>>): boolean =>
+  metadata.annotations?.[FENCED_ANNOTATION] !== undefined;
 
 /** By this name manager and worker mean the same kind and version. */
 export const fencedKindName = ({ plural, version, group }: Pick<Resource, 'plural' | 'version' | 'group'>): string =>

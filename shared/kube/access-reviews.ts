@@ -1,3 +1,4 @@
+import { omitUndefined } from '../runtime/omit-undefined.ts';
 import type { RawClient } from './client.ts';
 
 /** What somebody wants to do, as a SubjectAccessReview has it; one of the two. */
@@ -50,8 +51,19 @@ export async function userMay(client: RawClient, user: KubeUser, attributes: Acc
   return allowed === true && denied !== true;
 }
 
+/** Whether the user of a client may do something (SelfSubjectAccessReview). Throws ApiError where the server cannot be asked. */
+export async function clientMay(client: RawClient, attributes: AccessAttributes, signal?: AbortSignal): Promise<boolean> {
+  const { allowed } = await create<{ allowed?: boolean }>(
+    client,
+    '/apis/authorization.k8s.io/v1/selfsubjectaccessreviews',
+    { apiVersion: 'authorization.k8s.io/v1', kind: 'SelfSubjectAccessReview', spec: attributes },
+    signal,
+  );
+  return allowed === true;
+}
+
 /** The status of a review. */
-async function create<T extends object>(client: RawClient, path: string, body: object, signal: AbortSignal): Promise<Partial<T>> {
-  const answer = JSON.parse(await client.raw({ method: 'POST', path, body, signal })) as { status?: Partial<T> };
+async function create<T extends object>(client: RawClient, path: string, body: object, signal?: AbortSignal): Promise<Partial<T>> {
+  const answer = JSON.parse(await client.raw({ method: 'POST', path, body, ...omitUndefined({ signal }) })) as { status?: Partial<T> };
   return answer.status ?? {};
 }

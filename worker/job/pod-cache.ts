@@ -69,7 +69,7 @@ export function createPodTrimmer(): (pod: Pod) => Pod {
   return function trimPod(pod) {
     const { name, namespace, uid, resourceVersion, creationTimestamp, labels, finalizers, ownerReferences } = pod.metadata;
     const { deletionTimestamp, deletionGracePeriodSeconds } = pod.metadata;
-    const annotations = { ...keptAnnotations(pod.metadata.annotations), ...ofOperator(pod) };
+    const annotations = keptAnnotations(pod.metadata.annotations, originUidOf(pod));
     return {
       metadata: {
         name,
@@ -78,7 +78,7 @@ export function createPodTrimmer(): (pod: Pod) => Pod {
         resourceVersion,
         creationTimestamp: shared.text(creationTimestamp),
         ...(labels && { labels: trimLabels(labels) }),
-        ...(Object.keys(annotations).length > 0 && { annotations }),
+        ...(annotations && { annotations }),
         ...(finalizers && { finalizers: shared.value(`finalizers ${finalizers.join()}`, () => finalizers) }),
         ...(ownerReferences && { ownerReferences: shared.value(`owners ${JSON.stringify(ownerReferences)}`, () => ownerReferences) }),
         ...(deletionTimestamp && { deletionTimestamp }),
@@ -90,9 +90,9 @@ export function createPodTrimmer(): (pod: Pod) => Pod {
   };
 
   /** Of which copy a pod is that no Job controls: the environment of its containers, which says so, is not kept. */
-  function ofOperator(pod: Pod): Record<string, string> | undefined {
+  function originUidOf(pod: Pod): string | undefined {
     const originUid = controllerOf(pod)?.kind === 'Job' ? undefined : podIdentity(pod.spec)?.originUid;
-    return originUid === undefined ? undefined : shared.value(`copy ${originUid}`, () => ({ [ORIGIN_UID_ANNOTATION]: originUid }));
+    return originUid && shared.text(originUid);
   }
 
   /** The completion index is different in each pod of a Job; all other labels are as a rule the same. */
@@ -153,9 +153,13 @@ function trimTerminated({ exitCode, reason, message, startedAt, finishedAt }: Te
   };
 }
 
-function keptAnnotations(annotations: Readonly<Record<string, string>> | undefined): Record<string, string> | undefined {
-  if (annotations === undefined) return undefined;
-  const kept = KEPT_ANNOTATIONS.flatMap((key): [string, string][] => (annotations[key] === undefined ? [] : [[key, annotations[key]]]));
+function keptAnnotations(
+  annotations: Readonly<Record<string, string>> | undefined,
+  originUid: string | undefined,
+): Record<string, string> | undefined {
+  if (annotations === undefined && originUid === undefined) return undefined;
+  const kept = KEPT_ANNOTATIONS.flatMap((key): [string, string][] => (annotations?.[key] === undefined ? [] : [[key, annotations[key]]]));
+  if (originUid !== undefined) kept.push([ORIGIN_UID_ANNOTATION, originUid]);
   return kept.length === 0 ? undefined : Object.fromEntries(kept);
 }
 

@@ -2,7 +2,6 @@
 import { identityWithin } from '../../shared/api/copy-identity.ts';
 import { valueAt, withValueAt } from '../../shared/api/field-path.ts';
 import type { FencedKind, WorkOfKind } from '../../shared/api/fenced-kinds.ts';
-import type { DeepReadonly } from '../../shared/api/kubernetes.ts';
 import {
   FENCED_ANNOTATION,
   FENCING_ANNOTATION,
@@ -39,8 +38,5 @@ export const copyIndexers: Readonly<Record<string, IndexFunction<WorkOfKind>>> =
   [OF_ORIGIN]: ({ metadata }) => some(metadata.labels?.[ORIGIN_LABEL]),
   [OF_ORIGINAL]: ({ metadata }) => some(metadata.annotations?.[ORIGIN_UID_ANNOTATION]),
 };
-
-export const isSuspendedByWorker = ({ metadata }: DeepReadonly<WorkOfKind>): boolean =>
-  metadata.annotations?.[FENCED_ANNOTATION] !== undefined;
 
 const some = (value: string | undefined): string[] => (value === undefined ? [] : [value]);

@@ -31,7 +31,7 @@ export const childJobIndexers: Readonly<Record<string, IndexFunction<Job>>> = {
     controllerOf(job) === undefined ? [] : [templateIdentity(job.spec)?.originUid ?? withoutIdentity(job.metadata.namespace)],
 };
 
-/** Those that have not ended. */
+/** Pods of a copy that have not ended. */
 export function podsOfCopy(pods: Lister<Pod>, jobs: Lister<Job>, { metadata }: DeepReadonly<WorkOfKind>): readonly DeepReadonly<Pod>[] {
   const { namespace = '', annotations } = metadata;
   const of = (value: string): readonly DeepReadonly<Pod>[] => [

@@ -1,5 +1,5 @@
 /**
- * What the worker does with a copy of a kind beside Jobs. The operator of its kind runs it, and knows nothing of managers: so while the
+ * Steps of the worker with a copy of a kind beside Jobs. The operator of its kind runs it, and knows nothing of managers: so while the
  * manager is out of reach the copy is suspended, and pods that are still there after {@link OPERATOR_GRACE_MS} are deleted, whatever the
  * operator does. Who has suspended it is marked on the copy: what a manager or a user has suspended is never resumed here.
  */
@@ -14,7 +14,7 @@ export type FencedCopy = {
   readonly deleting: boolean;
   /** Since when its fence is known to be tripped, on the clock's `monotonic`; undefined: it is not. */
   readonly stoppedSinceMs: number | undefined;
-  /** Its pods that have not ended. */
+  /** Number of its pods that have not ended. */
   readonly pods: number;
 };
 
@@ -32,7 +32,7 @@ const NOTHING: FencedCopyStep = { kind: 'Nothing' };
 export function decideFencedCopy(copy: FencedCopy, nowMs: number): FencedCopyStep {
   const { fence, suspended, marked, deleting, stoppedSinceMs = nowMs, pods } = copy;
   if (fence === 'Hold') return NOTHING;
-  // Its pods hold what was reserved for it until they have ended; the end of each is another look.
+  // Pods hold what was reserved for the copy until they have ended; the end of each is another look.
   if (fence === 'Open') return marked && !deleting && pods === 0 ? { kind: 'Resume' } : NOTHING;
   const forMs = stoppedSinceMs + OPERATOR_GRACE_MS - nowMs;
   if (!suspended && !deleting) return { kind: 'Suspend', isLate: forMs <= 0 };

@@ -2,13 +2,14 @@
  * The fence of kinds beside Jobs: their operators run the copies, and this stops them while the manager is out of reach. Which kinds there
  * are, the Leases of managers say. A kind is announced as fenced once its objects are in the cache and the worker may suspend them.
  */
-import { type FencedKind, fencedKindName, type WorkOfKind } from '../../shared/api/fenced-kinds.ts';
+import { type FencedKind, fencedKindName, isSuspendedByWorker, type WorkOfKind } from '../../shared/api/fenced-kinds.ts';
 import { valueAt, withValueAt } from '../../shared/api/field-path.ts';
 import type { DeepReadonly, Job, Pod } from '../../shared/api/kubernetes.ts';
 import { FENCED_ANNOTATION, FENCING_ANNOTATION, ORIGIN_LABEL, RESUMED_FROM_ANNOTATION } from '../../shared/api/names.ts';
 import { PODS } from '../../shared/api/resources.ts';
 import { toWireTime } from '../../shared/api/wire-time.ts';
 import { isAbsent, isConflict, isForbidden, isNotFound } from '../../shared/kube/api-error.ts';
+import { clientMay } from '../../shared/kube/access-reviews.ts';
 import type { RawClient, ReadClient, WatchClient, WriteClient } from '../../shared/kube/client.ts';
 import { findTrueCondition } from '../../shared/kube/conditions.ts';
 import type { ControllerOptions, ReconcileResult } from '../../shared/kube/controller.ts';
@@ -23,7 +24,7 @@ import type { Logger } from '../../shared/runtime/logger.ts';
 import type { Random } from '../../shared/runtime/random.ts';
 import { aborted } from '../../shared/runtime/tasks.ts';
 import type { FenceState } from '../fence/origin-fence.ts';
-import { copyIndexers, isSuspendedByWorker, OF_ORIGIN, OF_ORIGINAL, compactCopy } from './copy-cache.ts';
+import { compactCopy, copyIndexers, OF_ORIGIN, OF_ORIGINAL } from './copy-cache.ts';
 import { copyOfPod, podsOfCopy } from './copy-pods.ts';
 import { decideFencedCopy } from './fenced-copy.ts';
 
@@ -153,10 +154,7 @@ export function createKindFence(deps: KindFenceDeps): KindFence {
   async function isUsable(resource: FencedKind['resource'], namespace: string, signal: AbortSignal): Promise<boolean> {
     await client.list(resource, { namespace, limit: 1, signal });
     const resourceAttributes = { group: resource.group, resource: resource.plural, verb: 'patch', namespace };
-    const body = { apiVersion: 'authorization.k8s.io/v1', kind: 'SelfSubjectAccessReview', spec: { resourceAttributes } };
-    const path = '/apis/authorization.k8s.io/v1/selfsubjectaccessreviews';
-    const answer = JSON.parse(await client.raw({ method: 'POST', path, body, signal })) as { status?: { allowed?: unknown } };
-    return answer.status?.allowed === true;
+    return clientMay(client, { resourceAttributes }, signal);
   }
 
   async function reconcile(key: string): Promise<ReconcileResult> {
@@ -207,7 +205,7 @@ export function createKindFence(deps: KindFenceDeps): KindFence {
     return undefined;
   }
 
-  /** What the manager has done before it answered may come by the watch of copies later than its answer: the server is asked. */
+  /** Writes of the manager from before its answer may come by the watch of copies later than the answer: the server is asked. */
   async function resume({ kind }: Part, copy: DeepReadonly<WorkOfKind>): Promise<undefined> {
     let stored: WorkOfKind;
     try {

@@ -1,6 +1,7 @@
 import { LEASES, NAMESPACES, SECRETS, SERVICE_ACCOUNTS } from '../../../shared/api/resources.ts';
 import { leaseNamespaces, readWorkerAnnouncement, workerLeaseName } from '../../../shared/api/fence-leases.ts';
 import { BUILT_IN_JOB_CONTROLLER_NAME, DEFAULT_LEASE_NAMESPACE, WORKER_CONTROLLER_NAME, WORKER_LABEL } from '../../../shared/api/names.ts';
+import { clientMay } from '../../../shared/kube/access-reviews.ts';
 import { isNotFound } from '../../../shared/kube/api-error.ts';
 import type { KubeClient } from '../../../shared/kube/client.ts';
 import { findCondition } from '../../../shared/kube/conditions.ts';
@@ -256,7 +257,6 @@ async function kubeconfigFor(
 
 async function rightsCheck(kubeconfig: string, wish: AccessWish): Promise<Check> {
   const { client } = connectWith({ kind: 'text', yaml: kubeconfig });
-  const path = '/apis/authorization.k8s.io/v1/selfsubjectaccessreviews';
   try {
     const missing: string[] = [];
     const rights = askedRights(wish);
@@ -269,9 +269,7 @@ async function rightsCheck(kubeconfig: string, wish: AccessWish): Promise<Check>
         ...(subresource === undefined ? {} : { subresource }),
         ...(name === undefined ? {} : { name }),
       };
-      const body = { apiVersion: 'authorization.k8s.io/v1', kind: 'SelfSubjectAccessReview', spec: { resourceAttributes } };
-      const { status } = JSON.parse(await client.raw({ method: 'POST', path, body })) as { status?: { allowed?: unknown } };
-      if (status?.allowed !== true)
+      if (!(await clientMay(client, { resourceAttributes })))
         missing.push(
           `${verb} ${resource}${subresource === undefined ? '' : `/${subresource}`}${namespace === '' ? '' : ` in ${namespace}`}`,
         );

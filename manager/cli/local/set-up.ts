@@ -26,7 +26,7 @@ import {
   OVERRIDE_CONDITIONS,
   OVERRIDE_WEBHOOK,
   RESOURCE_RULES,
-  type WebhookKind,
+  resourceRulesOf,
 } from '../../policy/webhook-conditions.ts';
 import type { Identities } from '../../policy/writer.ts';
 import { JOB_SET_DEFINITION, JOB_SETS } from './job-set/definition.ts';
@@ -126,7 +126,7 @@ export async function installWebhooks(
           failurePolicy: 'Fail',
           timeoutSeconds: 10,
           clientConfig: called(route),
-          rules: [...RESOURCE_RULES[kind], ...described.flatMap((each) => kindRules(kind, each))],
+          rules: [...RESOURCE_RULES[kind], ...described.flatMap((each) => resourceRulesOf(kind, each))],
           ...omitUndefined({ objectSelector: objectSelectorOf(kind) }),
           matchConditions: matchConditions(kind, identities),
         },
@@ -135,16 +135,6 @@ export async function installWebhooks(
     };
     await client.create(admissionKind(`${kind}WebhookConfiguration`), configuration);
   }
-}
-
-/** The requests for objects of a described kind, as the chart has them (`switchyard.kindRules`). */
-function kindRules(kind: WebhookKind, { group, plural }: Pick<Resource, 'group' | 'plural'>): readonly object[] {
-  const of = { apiGroups: [group], apiVersions: ['*'], scope: 'Namespaced' };
-  if (kind === 'Mutating') return [{ ...of, resources: [plural], operations: ['CREATE'] }];
-  return [
-    { ...of, resources: [plural], operations: ['CREATE', 'UPDATE'] },
-    { ...of, resources: [`${plural}/status`], operations: ['UPDATE'] },
-  ];
 }
 
 /** And what holds while no manager answers: the same rules, applied by the API server itself. */

@@ -92,6 +92,7 @@ class OriginLease implements ClusterLease {
   readonly #options: ClusterLeaseOptions;
   readonly #name: string;
   readonly #durationMs: number;
+  readonly #kinds: string | undefined;
   /** The Lease as last read or written. */
   #lease: Lease | undefined;
   /** The last write of the Lease that was answered. */
@@ -108,6 +109,7 @@ class OriginLease implements ClusterLease {
   constructor(options: ClusterLeaseOptions) {
     this.#options = options;
     this.#name = originLeaseName(options.origin);
+    this.#kinds = formatFencedKinds(options.fencedKinds);
     this.#durationMs = Math.max(DURATION_MS_MIN, DURATION_INTERVALS * options.renewIntervalMs);
   }
 
@@ -269,7 +271,7 @@ class OriginLease implements ClusterLease {
     const annotations = omitUndefined({
       [RECONCILED_ANNOTATION]: reconciled,
       [HOME_VERSION_ANNOTATION]: homeVersion,
-      [KINDS_ANNOTATION]: formatFencedKinds(this.#options.fencedKinds),
+      [KINDS_ANNOTATION]: this.#kinds,
     });
     // A worker takes a renew time that goes back for a restored cluster, and the clocks of managers differ.
     const renewTime = toWireMicroTime(renewalTime(clock.now(), previous));

@@ -1,4 +1,5 @@
 import { podIdentity } from '../../../shared/api/copy-identity.ts';
+import { isSuspendedByWorker } from '../../../shared/api/fenced-kinds.ts';
 import {
   BUILT_IN_JOB_CONTROLLER_NAME,
   CARRY_PENDING_ANNOTATION,
@@ -31,13 +32,13 @@ import { copiedAnnotations, copiedLabels, variablesForPods } from '../copy/copie
 import { copiedPod } from '../copy/copied-pod.ts';
 import { keeps, missingBelow } from '../copy/missing-fields.ts';
 import { conditionsOf } from '../copy/remote-conditions.ts';
-import { selectorText } from '../copy/selector-text.ts';
 import { copyIdentity, copyName, variablesOf, type CopyIdentity } from '../copy-marks.ts';
 import type { CopyOptions } from '../copy-options.ts';
 import type { SingleCopyRules } from '../work-kind.ts';
 import { kindsOwn, verdict } from './described-conditions.ts';
 import type { Description } from './description.ts';
 import { type FieldPath, valueAt, withoutField, withValueAt } from '../../../shared/api/field-path.ts';
+import { podSelectorOf } from './reading.ts';
 import type { Readings } from './readings.ts';
 import { isCompact } from './described-cache.ts';
 import { visibleObject } from './visible-object.ts';
@@ -50,7 +51,6 @@ export function describedCopies(description: Description, readings: Readings): S
     const said = type === undefined ? undefined : findCondition(status?.conditions, type);
     return said?.status === 'True' ? (said.lastTransitionTime ?? '') : undefined;
   };
-  const isFenced = ({ metadata }: DeepReadonly<WorkObject>): boolean => metadata.annotations?.[FENCED_ANNOTATION] !== undefined;
   const isResumeUnseen = (copy: DeepReadonly<WorkObject>): boolean => {
     const since = isSuspended(copy) ? suspendedSince(copy) : undefined;
     return since !== undefined && copy.metadata.annotations?.[RESUMED_FROM_ANNOTATION] === since;
@@ -69,9 +69,9 @@ export function describedCopies(description: Description, readings: Readings): S
       metadata: { name, namespace, uid, resourceVersion, creationTimestamp },
       spec: {},
     }),
-    // Its worker resumes a copy that it has suspended.
-    change: (copy, wanted, suspend) => changeOf(description, copy, wanted, suspend || isFenced(copy)),
-    isFenced,
+    // A worker resumes the copies that it has suspended.
+    change: (copy, wanted, suspend) => changeOf(description, copy, wanted, suspend || isSuspendedByWorker(copy)),
+    isFenced: isSuspendedByWorker,
     resumes: (change) => valueAt(change, description.suspend.slice(1)) === false,
     suspended: (copy) => withValueAt(copy, description.suspend, true),
     withReferences: (copy, nameOf) =>
@@ -86,7 +86,8 @@ export function describedCopies(description: Description, readings: Readings): S
     droppedFields: (sent, kept) =>
       kept.metadata.generation === 1 ? missingBelow(sentFields(description, sent), kept.spec, 'spec').slice(0, LISTED_MAX) : [],
     isAtRest: (copy) =>
-      isFinished(copy.status) || (isSuspended(copy) && !isFenced(copy) && readings.of(copy).state.atRest && !isResumeUnseen(copy)),
+      isFinished(copy.status) ||
+      (isSuspended(copy) && !isSuspendedByWorker(copy) && readings.of(copy).state.atRest && !isResumeUnseen(copy)),
     isUnbegun: (copy) => !readings.of(copy).state.started && !isFinished(copy.status),
     isResumeUnseen,
     resumption: (copy) => ({ [RESUMED_FROM_ANNOTATION]: suspendedSince(copy) ?? '' }),
@@ -105,7 +106,7 @@ function copyOf(description: Description, readings: Readings, local: DeepReadonl
   const { namespace, name } = local.metadata;
   if (isCompact(local)) throw new Error(`no copy can be made of ${resource.kind} ${namespace}/${name}: parts of it are not cached`);
   const { podSets } = readings.of(local);
-  const podSelector = selectorText(readings.of({ metadata: { namespace, name: copyName(local, options.local) }, spec: {} }).podLabels);
+  const podSelector = podSelectorOf(description, { namespace, name: copyName(local, options.local) });
   const variables = variablesForPods(local, options);
   const withPods = podSets.reduce<DeepReadonly<WorkObject>>((all, { name: podSet, templatePath }) => {
     const flavors = options.podSetFlavors?.get(podSet) ?? options.flavors;

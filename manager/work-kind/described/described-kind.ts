@@ -11,6 +11,7 @@ import { describedCopies } from './described-copies.ts';
 import { describedHome } from './described-home.ts';
 import type { Description } from './description.ts';
 import { patchOperations, valueAt, withValueAt } from '../../../shared/api/field-path.ts';
+import { podSelectorOf } from './reading.ts';
 import { Readings } from './readings.ts';
 import { visibleObject, visibleTemplate } from './visible-object.ts';
 
@@ -32,7 +33,7 @@ export function describedKind(description: Description): SingleKind {
       description.podLabels.length === 0 && description.podSets.some(({ resources }) => resources !== undefined)
         ? 'None'
         : { resource, suspend, suspendedCondition: description.state.suspendedCondition },
-    podsOf: ({ namespace, name }) => selectorText(readings.of({ metadata: { namespace, name }, spec: {} }).podLabels),
+    podsOf: (copy) => podSelectorOf(description, copy),
     resource,
     controllerOf: (object) => controllerOf(description, object),
     isSuspended: (object) => valueAt(object, suspend) === true,

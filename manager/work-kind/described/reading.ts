@@ -1,6 +1,7 @@
 import { CostBudget } from '../../../shared/cel/cost-budget.ts';
 import { toCelValue } from '../../../shared/cel/values.ts';
-import type { DeepReadonly, PodTemplateSpec, Unsaved, WorkObject } from '../../../shared/api/kubernetes.ts';
+import type { DeepReadonly, ObjectKey, PodTemplateSpec, Unsaved, WorkObject } from '../../../shared/api/kubernetes.ts';
+import { selectorText } from '../copy/selector-text.ts';
 import type { FieldProblem } from '../../api/field-problem.ts';
 import { isJsonObject } from '../../api/json-value.ts';
 import type { PodSet } from '../pod-sets.ts';
@@ -51,12 +52,7 @@ export function readObject(description: Description, object: DeepReadonly<Unsave
   const value = <T>(expression: Expression<T> | undefined): T | undefined => valueOf(expression, variables, budget, problems);
   for (const { rule, field, message } of description.validations) if (value(rule) === false) problems.push({ field, problem: message });
   problems.push(...sameNames(podSets));
-  // An object that is to be named by its API server has no name yet.
-  const labelOf = (text: Expression<string>): string => {
-    const outcome = evaluated(text, variables, budget);
-    return 'value' in outcome ? outcome.value : '';
-  };
-  const podLabels = Object.fromEntries(description.podLabels.map(([label, text]) => [label, labelOf(text)]));
+  const podLabels = podLabelsOf(description, variables, budget);
   const seconds = (expression: Expression<number | 'absent'> | undefined): number | undefined => {
     const found = value(expression);
     return found === 'absent' ? undefined : found;
@@ -64,6 +60,21 @@ export function readObject(description: Description, object: DeepReadonly<Unsave
   const [deadlineSeconds, ttlSeconds] = [seconds(description.deadlineSeconds), seconds(description.ttlSeconds)];
   const state = readState(description, object, podSets, variables, budget);
   return { podSets, templates, problems: [...problems, ...state.problems], state, podLabels, deadlineSeconds, ttlSeconds };
+}
+
+/** The label selector of the pods of an object of which only the key is known; undefined: their labels are not known by that. */
+export const podSelectorOf = (description: Description, { namespace, name }: ObjectKey): string | undefined =>
+  selectorText(
+    podLabelsOf(description, variablesOf(visibleObject({ metadata: { namespace, name }, spec: {} }, [])), new CostBudget(BUDGET)),
+  );
+
+function podLabelsOf({ podLabels }: Description, variables: Variables, budget: CostBudget): Record<string, string> {
+  // An object that is to be named by its API server has no name yet.
+  const labelOf = (text: Expression<string>): string => {
+    const outcome = evaluated(text, variables, budget);
+    return 'value' in outcome ? outcome.value : '';
+  };
+  return Object.fromEntries(podLabels.map(([label, text]) => [label, labelOf(text)]));
 }
 
 type Found<T> = { readonly found: readonly T[]; readonly problems: readonly FieldProblem[] };

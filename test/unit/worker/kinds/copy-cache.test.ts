@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest';
-import { copyIndexers, isSuspendedByWorker, OF_ORIGIN, OF_ORIGINAL, compactCopy } from '../../../../worker/kinds/copy-cache.ts';
+import { isSuspendedByWorker } from '../../../../shared/api/fenced-kinds.ts';
+import { compactCopy, copyIndexers, OF_ORIGIN, OF_ORIGINAL } from '../../../../worker/kinds/copy-cache.ts';
 
 const KIND = { suspend: ['spec', 'policy', 'suspend'] };
 const env = [
