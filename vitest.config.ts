@@ -4,7 +4,7 @@ import { availableParallelism } from 'node:os';
 import { configDefaults, defineConfig } from 'vitest/config';
 import { ClosingLineReporter } from './test/support/closing-line-reporter.ts';
 
-/** These fill memory, and ask for answers in time: they run one after the other, before there is anything else. */
+/** Tests that fill memory, and ask for answers in time: they run one after the other, before there is anything else. */
 const ALONE = ['test/hostile/{flood,worker-cluster}.test.ts'];
 
 /** These start programs and wait for them, or for time that is real. They come first, as the longest. */
@@ -15,7 +15,7 @@ const WAITING = [
   'test/simulation/durability.test.ts',
 ];
 
-/** What `npm test` leaves to `npm run test:long`: a browser, kubectl, floods, crashes, and each situation of recordings and charts. */
+/** Tests that `npm test` leaves to `npm run test:long`: a browser, kubectl, floods, crashes, and each situation of recordings and charts. */
 const LONG = globSync([
   'test/conformance/{api-cases,cel-costs,job-scenarios,versions}.test.ts',
   'test/e2e/{chart-matrix,cli-jobs,cli-logs,cli-manager,decision-log,documented-examples,http-submissions}.test.ts',

@@ -20,7 +20,7 @@ export type JobPast = {
   readonly unknownUntilMs?: number;
 };
 
-/** What is recorded of a Job besides its present, or last, admission. */
+/** The record of a Job besides its present, or last, admission. */
 export type Earlier = JobPast & {
   /** The last admission has ended, and is one of these. */
   readonly isOver: boolean;
@@ -55,7 +55,7 @@ export function pastOf({ admittedMs, endedMs, cluster }: LastAdmission, earlier:
   return { ...earlier, admissions: [...earlier.admissions, last] };
 }
 
-/** What history keeps of a Job; times as RFC 3339. */
+/** Times of a Job that history keeps, as RFC 3339. */
 export type KeptAdmissions = {
   /** The last admission, which ended with the Job, unless `evicted`. */
   readonly admitted?: string;
@@ -94,7 +94,7 @@ export function keptPastOf({
 export type PastState =
   | { readonly kind: 'Admitted'; readonly admission: Admission }
   | { readonly kind: 'Held' | 'Waiting' }
-  /** It waited or was admitted: that is not recorded. */
+  /** The Job waited or was admitted: that is not recorded. */
   | { readonly kind: 'Unknown' };
 
 /** The state at one moment of the life of a Job. A hold that nobody ended by an act ended when the Job was admitted again. */

@@ -322,7 +322,7 @@ const isAvoided = (value: unknown): value is Record<string, AvoidedCluster> =>
       (each['level'] === undefined || isCount(each['level'])),
   );
 
-/** What is malformed is left out: nothing is decided by it. */
+/** Malformed entries are left out: nothing is decided by them. */
 function pastAdmissionsIn(value: unknown): readonly PastAdmission[] | undefined {
   if (!Array.isArray(value)) return undefined;
   const past = value

@@ -30,7 +30,7 @@ export const jobRow = (job: DeepReadonly<Job>): JobRow => {
   return workRow(job, { isSuspended: job.spec.suspend === true, progress: { startTime, completionTime, active, succeeded, failed } });
 };
 
-/** What only its kind knows of an object. */
+/** Fields of an object that only its kind knows. */
 export type WorkFacts = {
   readonly isSuspended: boolean;
   readonly progress: Pick<Progress, 'active' | 'succeeded' | 'failed'> & {

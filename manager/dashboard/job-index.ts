@@ -42,7 +42,7 @@ export interface JobIndex {
   heldBy(localQueue: string): Requests;
   /** The charge of a Job's admission, also after the Job has ended. */
   requestsOf(key: string): Requests;
-  /** What is recorded of a Job before its present admission; undefined: it had no admission before, and no hold. */
+  /** The record of a Job before its present admission; undefined: it had no admission before, and no hold. */
   earlierOf(key: string): Earlier | undefined;
   /** Jobs of these namespaces that avoid a cluster for now, with the reason. */
   avoiding(cluster: string, namespaces: Seen, most: number): readonly Avoiding[];

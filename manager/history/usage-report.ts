@@ -11,7 +11,7 @@ export type UsageGroup = (typeof USAGE_GROUPS)[number];
 /** Epoch milliseconds. */
 export type UsagePeriod = { readonly fromMs: number; readonly untilMs: number };
 
-/** What the Jobs of a group used in a period. */
+/** Usage of the Jobs of a group in a period. */
 export type UsageRow = {
   /** Empty where it is not recorded. */
   readonly name: string;

@@ -18,7 +18,7 @@ export type HistoryReader = {
     readonly sinceMs?: number;
     readonly limit: number;
   }): Promise<readonly (object & { readonly uid: string })[]>;
-  /** What ended Jobs of the namespace used in a period. */
+  /** Usage of ended Jobs of the namespace in a period. */
   usage(query: { readonly namespace: string; readonly by: UsageGroup; readonly fromMs: number; readonly untilMs: number }): Promise<object>;
   podsOf(
     uid: string,

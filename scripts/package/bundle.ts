@@ -10,7 +10,7 @@ export type BundleOptions = {
   readonly entries: Readonly<Record<string, string>>;
   /** Absolute; what lies there stays. */
   readonly into: string;
-  /** What is written reads no file beside it; the quick start, which would, is left out. */
+  /** The bundle reads no file beside it; the quick start, which would, is left out. */
   readonly readsNothing?: boolean;
 };
 
@@ -56,7 +56,7 @@ export async function bundle({ entries, into, readsNothing = false }: BundleOpti
   return [...new Set(modules.flatMap((module) => PACKAGE_FOLDER.exec(module)?.[0] ?? []))].toSorted();
 }
 
-/** What is loaded where somebody has installed it, and done without elsewhere. */
+/** Packages that are loaded where somebody has installed them, and done without elsewhere. */
 const NOT_BUNDLED = ['@kubernetes/client-node', 'msgpackr-extract', 'pg'] as const;
 const CHUNKS = 'chunks';
 const PACKAGE_FOLDER = /^.*\/node_modules\/(?:@[^/]+\/)?[^/]+(?=\/)/;

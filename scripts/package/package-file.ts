@@ -1,4 +1,4 @@
-/** What the project's package.json says that concerns whoever installs it. */
+/** Fields of the project's package.json that concern its users. */
 export type ProjectFile = {
   readonly name: string;
   readonly version: string;

@@ -15,7 +15,7 @@ export { Cancelled, Conflict, Failed, Forbidden, Invalid, Rejected, SubmissionEr
 export type { SubmissionErrorCode } from './submission-errors.ts';
 export type { CancelAnswer, JobResult, SubmissionPayload, SigningOptions, SubmissionProgress, SubmitOptions };
 
-/** What BullMQ takes as a connection: options for one, or a client of ioredis. */
+/** A connection as BullMQ takes it: options for one, or a client of ioredis. */
 export type RedisConnection =
   | {
       readonly host?: string;

@@ -57,9 +57,9 @@ export interface Fence {
   run(signal: AbortSignal): Promise<void>;
   /** What may be done for this Job. One that is nobody's copy, or asks for no fence, is always open. */
   stateOf(job: DeepReadonly<Job>): FenceState;
-  /** What may be done for the copies of this origin that ask for a fence. */
+  /** The state of the fence for copies of this origin that ask for one. */
   stateOfOrigin(origin: string): FenceState;
-  /** There is something else to announce: managers are to hear of it soon. */
+  /** The announcement has changed: managers are to hear of it soon. */
   wake(): void;
   /**
    * What is known of this Job is from before its fence opened, and may be over: its manager has put things in order before it answered, and

@@ -7,7 +7,7 @@ import type { WorkKind } from '../../work-kind/work-kind.ts';
 import { rowOf, stateOf } from '../get/work-view.ts';
 import { plain } from '../plain-text.ts';
 
-/** What an object says of itself: its state, queue and cluster, and each of its conditions. */
+/** An object by its own words: state, queue and cluster, and each of its conditions. */
 export function conditionLines(job: DeepReadonly<WorkObject>, kind: WorkKind<Job>): string[] {
   const { namespace, name } = job.metadata;
   const { cluster, reason } = rowOf(job, kind);

@@ -5,7 +5,7 @@ import type { ReadClient } from '../../../shared/kube/client.ts';
 import { omitUndefined } from '../../../shared/runtime/omit-undefined.ts';
 import { wholeObject, type KindView } from './kinds.ts';
 
-/** What is listed: the view, and of each resource the names that were asked for; none: all. */
+/** A view to list, with the names that were asked for of each resource; none: all. */
 export type Listing = {
   readonly view: KindView;
   readonly names: ReadonlyMap<Resource, readonly string[]>;

@@ -43,7 +43,7 @@ const isManaged = ({ object, kind }: Shown): boolean => kind.controllerOf(object
 export const rowOf = (object: DeepReadonly<WorkObject>, kind: Asked): JobRow =>
   workRow(object, { isSuspended: kind.isSuspended(object), progress: kind.progress(object) });
 
-/** What is shown of where an object is: held is not what one that still runs is. */
+/** State of an object as it is shown: one that still runs is not held yet. */
 export function stateOf(object: DeepReadonly<WorkObject>, kind: Asked): string {
   if (kind.controllerOf(object) !== MANAGER_CONTROLLER_NAME) return 'Unmanaged';
   const { state } = rowOf(object, kind);

@@ -59,7 +59,7 @@ export async function runHistory(config: HistoryConfig, session: Session): Promi
   return ExitCode.Done;
 }
 
-/** What stands before the slash is a namespace where it has such a Job; else it may be a kind. */
+/** The text before the slash is a namespace where it has such a Job; else it may be a kind. */
 async function found(config: HistoryConfig, session: Session): Promise<Found> {
   const { job, store } = config;
   const ask = (where: Where): Promise<Found> =>

@@ -116,7 +116,7 @@ export async function readJobs(
   );
 }
 
-/** Those with the labels, of every kind; Jobs alone for users who may not list WorkKinds. */
+/** Objects with the labels, of every kind; Jobs alone for users who may not list WorkKinds. */
 async function chosenBy(
   connection: Pick<ClusterConnection, 'client' | 'kind' | 'kinds'>,
   labelSelector: string | undefined,

@@ -51,7 +51,7 @@ export function moment(ms: number, nowMs: number): string {
 
 /** The name, behind the namespace and, of other kinds than Job, the resource. */
 export const nameOf = (key: string): string => key.slice(key.lastIndexOf('/') + 1);
-/** What follows the namespace: by it the manager is asked for a Job or an object of another kind. */
+/** The part of a key behind the namespace, by which the manager is asked for a Job or an object of another kind. */
 export const behindNamespace = (key: string): string => key.slice(key.indexOf('/') + 1);
 export const namespaceOf = (key: string): string => key.slice(0, key.indexOf('/'));
 
