@@ -1,4 +1,4 @@
-import { originOf, templateIdentity } from '../../shared/api/copy-identity.ts';
+import { templateIdentity, type TemplateIdentity } from '../../shared/api/copy-identity.ts';
 import type { DeepReadonly, ObjectKey, ObjectMeta, Unsaved, WorkObject } from '../../shared/api/kubernetes.ts';
 import {
   DISPATCH_EPOCH_ANNOTATION,
@@ -20,11 +20,12 @@ export type CopyIdentity = { readonly localKey: ObjectKey; readonly originUid: s
 
 /**
  * The identity of this copy; undefined where it has none in this version's format. The template counts, and the annotations where the
- * template has no identity.
+ * template has no identity. `read`: how its kind finds the template in an object that no cache has read: it may have several, in other
+ * places than a Job.
  */
-export function copyIdentity({ metadata, spec }: { readonly metadata: Named; readonly spec?: unknown }): CopyIdentity | undefined {
-  const { namespace = '', name = '', annotations } = metadata;
-  const inTemplate = templateIdentity(spec);
+export function copyIdentity(copy: Identified, read: ReadTemplate = ofJob): CopyIdentity | undefined {
+  const { namespace = '', name = '', annotations } = copy.metadata;
+  const inTemplate = read(copy as DeepReadonly<WorkObject>);
   const originUid = inTemplate?.originUid ?? annotations?.[ORIGIN_UID_ANNOTATION];
   const epoch = Number(inTemplate?.epoch ?? annotations?.[DISPATCH_EPOCH_ANNOTATION]);
   if (originUid === undefined || originUid === '' || !Number.isSafeInteger(epoch)) return undefined;
@@ -35,7 +36,12 @@ export function copyIdentity({ metadata, spec }: { readonly metadata: Named; rea
 /** Key of the Job of this copy. A damaged copy without an identity is found under its own name. */
 export const localKeyOfCopy = (copy: DeepReadonly<WorkObject>): string => formatKey(copyIdentity(copy)?.localKey ?? objectKey(copy));
 
-type Named = DeepReadonly<Partial<Pick<ObjectMeta, 'namespace' | 'name' | 'annotations'>>>;
+type Identified = {
+  readonly metadata: DeepReadonly<Partial<Pick<ObjectMeta, 'namespace' | 'name' | 'annotations'>>>;
+  readonly spec?: unknown;
+};
+type ReadTemplate = (object: DeepReadonly<WorkObject>) => TemplateIdentity | undefined;
+const ofJob: ReadTemplate = ({ spec }) => templateIdentity(spec);
 
 /**
  * The name of the copy, of its kind: that of the original, except beside the original, where it is taken. The name leaves room for the
@@ -104,8 +110,8 @@ export const isListed = ({ labels }: DeepReadonly<ObjectMeta>, origin: string): 
  * The id of another manager that made the copy, by the template or, where that names none, by the label; undefined for a copy of this
  * manager.
  */
-export function otherManager(copy: DeepReadonly<WorkObject>, origin: string): string | undefined {
-  const manager = originOf(copy);
+export function otherManager(copy: DeepReadonly<WorkObject>, origin: string, read: ReadTemplate = ofJob): string | undefined {
+  const manager = read(copy)?.manager ?? copy.metadata.labels?.[ORIGIN_LABEL];
   return manager === origin ? undefined : manager;
 }
 

@@ -28,6 +28,7 @@ export function createKinds(jobs: SingleKind<Job>, others: readonly SingleKind[]
   const copies: CopyRules = {
     of: ask(({ copies }) => copies.of),
     essentials: ask(({ copies }) => copies.essentials),
+    templateIdentity: (object) => of(object.metadata.name).copies.templateIdentity(object),
     unrelated: ask(({ copies }) => copies.unrelated),
     change: ask(({ copies }) => copies.change),
     isFenced: ask(({ copies }) => copies.isFenced),

@@ -1,3 +1,4 @@
+import type { TemplateIdentity } from '../../shared/api/copy-identity.ts';
 import type { FencedKind } from '../../shared/api/fenced-kinds.ts';
 import type { DeepReadonly, JobCondition, ObjectKey, Unsaved, WorkObject, WorkStatus } from '../../shared/api/kubernetes.ts';
 import type { Resource } from '../../shared/api/resources.ts';
@@ -120,6 +121,8 @@ export interface CopyRules {
   of(local: DeepReadonly<WorkObject>, options: CopyOptions): Unsaved<WorkObject>;
   /** The fields of a copy that decisions read, each of the right type, whatever the cluster returns. */
   essentials(copy: WorkObject, besideOriginal: boolean): WorkObject;
+  /** Whose copy an object is by its pod templates, as its API server returns it; undefined where they do not say. */
+  readonly templateIdentity: (object: DeepReadonly<Unsaved<WorkObject>>) => TemplateIdentity | undefined;
   /** Of an object that is no copy only its existence. */
   unrelated(object: WorkObject): WorkObject;
   /** The change of `spec` by which a copy follows its original, as the body of a merge patch; undefined where there is none. */

@@ -26,12 +26,13 @@ import { aCrew, aCrewKind, CREW_DEFINITION, CREWS } from '../unit/manager/work-k
 import { createCrds } from '../support/crds.ts';
 import { testTenant } from '../support/submission-source.ts';
 import { aSubmission } from '../support/submissions.ts';
-import { createWholeWorld, HOME, NAMESPACE, type WholeWorld } from './whole-world.ts';
+import { createWholeWorld, HOME, NAMESPACE, type RunningManager, type WholeWorld } from './whole-world.ts';
 
 const KEY = { namespace: NAMESPACE, name: 'argo' };
 
 let world: WholeWorld;
 let registry: Registry;
+let manager: RunningManager;
 afterEach(() => world.close());
 
 async function started(without: readonly string[] = [], submissions?: SubmissionSource): Promise<void> {
@@ -44,7 +45,7 @@ async function started(without: readonly string[] = [], submissions?: Submission
   });
   registry = new Registry();
   for (const cluster of ['east', 'west']) world.startWorker(cluster, `worker-${cluster}`);
-  world.startManager('one', { parts: { kinds: [aCrewKind()], registry, ...omitUndefined({ submissions }) } });
+  manager = world.startManager('one', { parts: { kinds: [aCrewKind()], registry, ...omitUndefined({ submissions }) } });
   await world.clock.advance(10_000);
 }
 
@@ -205,6 +206,25 @@ test('the manager that begins anew takes a crew that runs as it is', async () =>
   await world.clock.advance(60_000);
   expect((await copyOn(cluster))?.metadata.uid).toBe(before);
   expect((await onHome()).status).toMatchObject({ phase: 'Sailing' });
+});
+
+test('a copy that loses label and annotations while no manager runs is known by its pod templates to the next, which restores them', async () => {
+  await started();
+  await sail();
+  const cluster = (await placeOf()) ?? '';
+  const before = await copyOn(cluster);
+  manager.kill();
+  const without = (map: Readonly<Record<string, string>> = {}): Record<string, null> =>
+    Object.fromEntries(Object.keys(map).flatMap((name) => (name.startsWith('switchyard.dev/') ? [[name, null]] : [])));
+  const { labels, annotations } = before?.metadata ?? {};
+  const body = { metadata: { labels: without(labels), annotations: without(annotations) } };
+  await world.client(cluster).patch(CREWS, KEY, { type: 'merge', body });
+  world.startManager('two', { parts: { kinds: [aCrewKind()] } });
+  await world.clock.advance(60_000);
+  const { uid, labels: again } = (await copyOn(cluster))?.metadata ?? {};
+  expect([uid, again?.[ORIGIN_LABEL]]).toEqual([before?.metadata.uid, labels?.[ORIGIN_LABEL]]);
+  await say(cluster, { phase: 'Home' }, [{ type: 'Arrived', status: 'True', reason: 'Colchis', message: 'the fleece is aboard' }]);
+  expect(findCondition((await onHome()).status?.conditions, 'Complete')?.status).toBe('True');
 });
 
 const accounts: (string | undefined)[] = [];

@@ -110,7 +110,7 @@ class Actions implements CopyActions {
     const copy = await this.#send(cluster, key, () => cluster.writer.create(wanted, options));
     cluster.created(key);
     const { kind } = this.#deps;
-    const dropped = [...unlistedMarks(copy, wanted), ...kind.copies.droppedFields(wanted, copy)];
+    const dropped = [...unlistedMarks(kind, copy, wanted), ...kind.copies.droppedFields(wanted, copy)];
     if (dropped.length === 0) {
       this.#created(cluster, key, local);
       // A copy that existed before may refer to other content: it is looked at again.
@@ -119,7 +119,8 @@ class Actions implements CopyActions {
       if (kind.isSuspended(wanted)) cluster.wake(key, { now: true });
       return undefined;
     }
-    const problem = refusalOf(copyIdentity(copy)?.epoch ?? 0, fieldsDropped(cluster.name, dropped));
+    const epoch = copyIdentity(copy, kind.copies.templateIdentity)?.epoch ?? 0;
+    const problem = refusalOf(epoch, fieldsDropped(cluster.name, dropped));
     this.#deps.metrics.dispatchFailures.inc({ cluster: cluster.name, verb: 'create', reason: problem.reason });
     this.#refused(cluster, key, local, problem);
     // Another controller may already run the copy: the placement ends when no pod of it is left.
@@ -234,7 +235,7 @@ class Actions implements CopyActions {
       origin: this.#deps.origin,
       wasDispatched: last !== undefined && wasDispatched(local, last),
     };
-    const found = await lookForCopy(cluster, key, sought);
+    const found = await lookForCopy(this.#deps.kind, cluster, key, sought);
     switch (found.kind) {
       case 'Unclear':
         this.#refused(cluster, key, local, found.problem);

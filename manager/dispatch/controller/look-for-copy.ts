@@ -13,6 +13,7 @@ import {
   type CopyIdentity,
   type CopyMarks,
 } from '../../work-kind/copy-marks.ts';
+import type { CopyRules, WorkKind } from '../../work-kind/work-kind.ts';
 import { copyOfOther } from '../writes/copy-writer.ts';
 import type { RemoteCluster } from '../connection/remote-cluster-contract.ts';
 
@@ -41,15 +42,20 @@ export type Sought = {
  * Reads the name of a copy that is not in the list, and restores the marks by which copies are listed. Throws where the cluster gives no
  * answer.
  */
-export async function lookForCopy(cluster: RemoteCluster, localKey: string, sought: Sought): Promise<Found> {
+export async function lookForCopy(
+  { copies }: Pick<WorkKind, 'copies'>,
+  cluster: RemoteCluster,
+  localKey: string,
+  sought: Sought,
+): Promise<Found> {
   const { name, origin } = sought;
   const { unanswered, writer } = cluster;
   const remembered = unanswered.unlistedCopy(localKey);
   const { namespace } = parseKey(localKey);
   const present = await writer.find({ namespace, name });
-  const identity = present && identityOf(present, remembered, sought.originUid);
+  const identity = present && identityOf(copies, present, remembered, sought.originUid);
   if (present === undefined || identity === undefined) {
-    const unclear = present !== undefined && mayBeCopy(present, remembered, sought);
+    const unclear = present !== undefined && mayBeCopy(copies, present, remembered, sought);
     unanswered.resolved(localKey);
     if (unclear) return { kind: 'Unclear', problem: namesNobody(cluster.name) };
     const pods = await writer.runningPods({ namespace, name }, sought.originUid);
@@ -57,7 +63,7 @@ export async function lookForCopy(cluster: RemoteCluster, localKey: string, soug
     unanswered.absent(localKey);
     return { kind: 'Absent' };
   }
-  const other = otherManager(present, origin);
+  const other = otherManager(present, origin, copies.templateIdentity);
   if (other !== undefined) {
     cluster.wrote(localKey, present);
     unanswered.resolved(localKey);
@@ -66,7 +72,7 @@ export async function lookForCopy(cluster: RemoteCluster, localKey: string, soug
   const marks = marksToRestore(identity, remembered?.metadata.uid === present.metadata.uid ? remembered : undefined, sought);
   const missing = missingMarks(present.metadata, marks);
   const copy = missing.length === 0 ? present : await writer.mark(present, marks);
-  if (!isListed(copy.metadata, origin) || copyIdentity(copy)?.originUid !== identity.originUid) {
+  if (!isListed(copy.metadata, origin) || copyIdentity(copy, copies.templateIdentity)?.originUid !== identity.originUid) {
     cluster.wrote(localKey, copy);
     unanswered.resolved(localKey);
     return { kind: 'Unmarkable', copy, epoch: identity.epoch, dropped: missingMarks(copy.metadata, marks) };
@@ -77,15 +83,25 @@ export async function lookForCopy(cluster: RemoteCluster, localKey: string, soug
 }
 
 /** The identity of the copy by its template, or by what was known of this very object before. */
-function identityOf(present: WorkObject, remembered: DeepReadonly<WorkObject> | undefined, originUid: string): CopyIdentity | undefined {
+function identityOf(
+  copies: CopyRules,
+  present: WorkObject,
+  remembered: DeepReadonly<WorkObject> | undefined,
+  originUid: string,
+): CopyIdentity | undefined {
   const known = remembered?.metadata.uid === present.metadata.uid ? copyIdentity(remembered) : undefined;
-  return [copyIdentity(present), known].find((identity) => identity?.originUid === originUid);
+  return [copyIdentity(present, copies.templateIdentity), known].find((identity) => identity?.originUid === originUid);
 }
 
 /** An object with another UID than the copy, or with the template of another Job, took the name after the copy was gone. */
-function mayBeCopy({ metadata, spec }: WorkObject, remembered: DeepReadonly<WorkObject> | undefined, { wasDispatched }: Sought): boolean {
-  if (!wasDispatched || (remembered !== undefined && remembered.metadata.uid !== metadata.uid)) return false;
-  return copyIdentity({ metadata: { namespace: metadata.namespace, name: metadata.name }, spec }) === undefined;
+function mayBeCopy(
+  copies: CopyRules,
+  present: WorkObject,
+  remembered: DeepReadonly<WorkObject> | undefined,
+  { wasDispatched }: Sought,
+): boolean {
+  const isRemembered = remembered === undefined || remembered.metadata.uid === present.metadata.uid;
+  return wasDispatched && isRemembered && copies.templateIdentity(present) === undefined;
 }
 
 function marksToRestore(identity: CopyIdentity, remembered: DeepReadonly<WorkObject> | undefined, { name, origin }: Sought): CopyMarks {
@@ -109,11 +125,8 @@ const podsRemain = (cluster: string, namespace: string, pods: readonly string[])
 });
 
 /** The identifying marks that the answer to a create lacks, as paths: a copy without them may be lost from the list later. */
-export function unlistedMarks(answer: WorkObject, sent: Unsaved<WorkObject>): string[] {
-  const [is, wanted] = [templateIdentity(answer), templateIdentity(sent)];
+export function unlistedMarks({ copies }: Pick<WorkKind, 'copies'>, answer: WorkObject, sent: Unsaved<WorkObject>): string[] {
+  const [is, wanted] = [copies.templateIdentity(answer), copies.templateIdentity(sent)];
   const isKept = is?.originUid === wanted?.originUid && is?.epoch === wanted?.epoch;
   return [...(isKept ? [] : ['spec.template.spec.containers[0].env']), ...missingMarks(answer.metadata, marksOf(sent))];
 }
-
-const templateIdentity = ({ metadata, spec }: Pick<Unsaved<WorkObject>, 'metadata' | 'spec'>): CopyIdentity | undefined =>
-  copyIdentity({ metadata: { namespace: metadata.namespace ?? '', name: metadata.name ?? '' }, spec });

@@ -137,10 +137,11 @@ export function createCopyWriter(options: {
       if (problem === undefined) throw error;
       throw new DispatchRefused(isFirst && isForbidden(error) ? refusalOf(epochOf(copy), problem) : problem, cause);
     });
-    const identity = present && copyIdentity(present);
-    const wanted = copyIdentity(copy);
+    const { templateIdentity } = kind.copies;
+    const identity = present && copyIdentity(present, templateIdentity);
+    const wanted = copyIdentity(copy, templateIdentity);
     if (present !== undefined && identity !== undefined && identity.originUid === wanted?.originUid) {
-      const other = otherManager(present, origin);
+      const other = otherManager(present, origin, templateIdentity);
       if (other !== undefined) throw new DispatchRefused(copyOfOther(cluster, other, origin), cause);
       const known = await marked(present, marksFor(identity, origin, present.metadata));
       if (identity.epoch === wanted.epoch) return known;
@@ -161,7 +162,7 @@ export function createCopyWriter(options: {
       return await mark(present, marks);
     } catch (error) {
       const now = isConflict(error) && tries > 1 ? await find(objectKey(present)) : undefined;
-      if (now?.metadata.uid !== present.metadata.uid || otherManager(now, origin) !== undefined) throw error;
+      if (now?.metadata.uid !== present.metadata.uid || otherManager(now, origin, kind.copies.templateIdentity) !== undefined) throw error;
       return marked(now, marks, tries - 1);
     }
   }

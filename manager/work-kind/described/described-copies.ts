@@ -1,4 +1,4 @@
-import { podIdentity } from '../../../shared/api/copy-identity.ts';
+import { podIdentity, type TemplateIdentity } from '../../../shared/api/copy-identity.ts';
 import { isSuspendedByWorker } from '../../../shared/api/fenced-kinds.ts';
 import {
   BUILT_IN_JOB_CONTROLLER_NAME,
@@ -32,7 +32,7 @@ import { copiedAnnotations, copiedLabels, variablesForPods } from '../copy/copie
 import { copiedPod } from '../copy/copied-pod.ts';
 import { keeps, missingBelow } from '../copy/missing-fields.ts';
 import { conditionsOf } from '../copy/remote-conditions.ts';
-import { copyIdentity, copyName, variablesOf, type CopyIdentity } from '../copy-marks.ts';
+import { copyIdentity, copyName, variablesOf } from '../copy-marks.ts';
 import type { CopyOptions } from '../copy-options.ts';
 import type { SingleCopyRules } from '../work-kind.ts';
 import { kindsOwn, verdict } from './described-conditions.ts';
@@ -65,6 +65,7 @@ export function describedCopies(description: Description, readings: Readings): S
     suspendedCondition: description.state.suspendedCondition ?? 'Suspended',
     of: (local, options) => copyOf(description, readings, local, options),
     essentials: (copy, besideOriginal) => essentialsOf(description, readings, copy, besideOriginal),
+    templateIdentity: (object) => identityIn(object, readings.of(object).templates),
     unrelated: ({ metadata: { name, namespace, uid, resourceVersion, creationTimestamp } }) => ({
       metadata: { name, namespace, uid, resourceVersion, creationTimestamp },
       spec: {},
@@ -209,7 +210,7 @@ function essentialsOf(description: Description, readings: Readings, copy: WorkOb
     spec,
     ...omitUndefined({ status }),
   };
-  return readings.keep(withIdentity(essentials, identityOf(copy, reading.templates), besideOriginal), reading);
+  return readings.keep(withIdentity(essentials, identityIn(copy, reading.templates), besideOriginal), reading);
 }
 
 function statusOf(copy: WorkObject, readings: Readings): WorkStatus {
@@ -233,28 +234,24 @@ const latestOf = (conditions: readonly JobCondition[]): string | undefined =>
  * Whose a copy is, by the environment of the first of its pod templates that has it: labels and annotations are edited more easily, and
  * dropped by webhooks. undefined: its annotations alone say it.
  */
-function identityOf(copy: DeepReadonly<WorkObject>, templates: readonly FieldPath[]): CopyIdentity | undefined {
+function identityIn(copy: DeepReadonly<Unsaved<WorkObject>>, templates: readonly FieldPath[]): TemplateIdentity | undefined {
   for (const path of templates) {
     const found = podIdentity(valueAt(copy, [...path, 'spec']));
-    if (found === undefined) continue;
-    const { namespace, name } = copy.metadata;
-    return {
-      localKey: { namespace, name: found.namespace === namespace ? found.name : name },
-      originUid: found.originUid,
-      epoch: found.epoch,
-    };
+    if (found !== undefined) return found;
   }
   return undefined;
 }
 
 /** The identity of its templates stands where that of a Job does, where the annotations differ from it. */
-function withIdentity(essentials: WorkObject, identity: CopyIdentity | undefined, besideOriginal: boolean): WorkObject {
+function withIdentity(essentials: WorkObject, inTemplate: TemplateIdentity | undefined, besideOriginal: boolean): WorkObject {
   const { metadata, spec } = essentials;
-  if (identity === undefined) return essentials;
-  const localKey = besideOriginal ? identity.localKey : objectKey(essentials);
+  if (inTemplate === undefined) return essentials;
+  const own = objectKey(essentials);
+  const localKey = besideOriginal && inTemplate.namespace === own.namespace ? { ...own, name: inTemplate.name } : own;
+  const identity = { localKey, originUid: inTemplate.originUid, epoch: inTemplate.epoch };
   const said = copyIdentity({ metadata });
   if (said?.originUid === identity.originUid && said.epoch === identity.epoch && said.localKey.name === localKey.name) return essentials;
-  const env = variablesOf({ ...identity, localKey }).map((variable) => ({ ...variable }));
+  const env = variablesOf(identity).map((variable) => ({ ...variable }));
   const template = { spec: { containers: [{ name: '', env }] } };
   return { ...essentials, spec: { ...spec, template } };
 }

@@ -1,3 +1,4 @@
+import { templateIdentity } from '../../../shared/api/copy-identity.ts';
 import type { DeepReadonly, Job, Unsaved, WorkObject } from '../../../shared/api/kubernetes.ts';
 import { JOB_NAME_LABEL, MANAGER_CONTROLLER_NAME } from '../../../shared/api/names.ts';
 import { JOBS } from '../../../shared/api/resources.ts';
@@ -44,6 +45,7 @@ const copies: SingleCopyRules = {
   isFenced: () => false,
   of: remoteJob,
   essentials: essentialsOfCopy,
+  templateIdentity: ({ spec }) => templateIdentity(spec),
   unrelated: (job: Job): Job => ({ metadata: identityIn(job), spec: { template: { spec: { containers: [] } } } }),
   change: specChange,
   resumes: (change) => change['suspend'] === false,

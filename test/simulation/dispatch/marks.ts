@@ -76,8 +76,9 @@ export async function orphanPods(cluster: Cluster, dice: Dice, trace: (line: str
 /** What a Job says that no worker runs: kubectl delete job --cascade=background. */
 export async function removeCopies(cluster: Cluster, trace: (line: string) => void): Promise<void> {
   for (const { metadata } of copiesOn(cluster)) {
-    const { namespace, name, uid, deletionTimestamp } = metadata;
-    if (deletionTimestamp !== undefined) continue;
+    const { namespace, name, uid, deletionTimestamp, finalizers = [] } = metadata;
+    // One that is being deleted before its pods waits for them, and nobody lets go of those.
+    if (deletionTimestamp !== undefined && !finalizers.includes('foregroundDeletion')) continue;
     trace(`${cluster.name}: a user gives up what runs of ${namespace}/${name} there`);
     await carriedOut(() => cluster.admin.delete(JOBS, { namespace, name }, { propagationPolicy: 'Background', uid }));
   }

@@ -30,6 +30,8 @@ export interface YardHistory {
 /** `describedCopy`: the copy of a described kind with this UID. */
 export function createYardHistory(describedCopy: (uid: string) => HeldPod['copy'] = () => undefined): YardHistory {
   const held = new Map<string, HeldPod>();
+  /** The copies of pods, by UID of the pod, also of those that are gone: a restore brings back pods that have lost their owner since. */
+  const makers = new Map<string, NonNullable<HeldPod['copy']>>();
   /** By UID, those that are gone as well: pods outlive their Job. */
   const copies = new Map<string, Job>();
   const used = new Map<string, Set<string>>();
@@ -48,12 +50,11 @@ export function createYardHistory(describedCopy: (uid: string) => HeldPod['copy'
       const owner = copies.get(controllerUidOf(change.object) ?? '');
       if (owner !== undefined && hasFailed(change.object)) withFailures.add(originUidOf(owner) ?? '');
       if (change.gone || hasEnded(change.object)) held.delete(uid);
-      else
-        held.set(uid, {
-          cluster,
-          pod: change.object,
-          copy: held.get(uid)?.copy ?? copyOf(owner) ?? describedCopy(controllerUidOf(change.object) ?? ''),
-        });
+      else {
+        const copy = makers.get(uid) ?? copyOf(owner) ?? describedCopy(controllerUidOf(change.object) ?? '');
+        if (copy !== undefined) makers.set(uid, copy);
+        held.set(uid, { cluster, pod: change.object, copy });
+      }
     },
     held: () => [...held.values()],
     usedNamespaces: (cluster) => used.get(cluster) ?? new Set(),

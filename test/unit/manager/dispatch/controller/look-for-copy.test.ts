@@ -3,6 +3,7 @@ import { isListed } from '../../../../../manager/work-kind/copy-marks.ts';
 import { createUnansweredWrites, type UnansweredWrites } from '../../../../../manager/dispatch/mirror/unanswered-writes.ts';
 import { lookForCopy, unlistedMarks, type Found } from '../../../../../manager/dispatch/controller/look-for-copy.ts';
 import type { RemoteCluster } from '../../../../../manager/dispatch/connection/remote-cluster-contract.ts';
+import { JOB_KIND } from '../../../../../manager/work-kind/job/job-kind.ts';
 import { remoteJob } from '../../../../../manager/work-kind/job/copy/remote-job.ts';
 import type { Job } from '../../../../../shared/api/kubernetes.ts';
 import { ORIGIN_LABEL } from '../../../../../shared/api/names.ts';
@@ -63,7 +64,7 @@ function look(present: Job | undefined, { wasDispatched = true, drops = false, p
       else unanswered.unlisted(key, copy);
     },
   } as unknown as RemoteCluster;
-  return lookForCopy(cluster, KEY, { name: 'sum', originUid: LOCAL.metadata.uid, origin: 'm1', wasDispatched });
+  return lookForCopy(JOB_KIND, cluster, KEY, { name: 'sum', originUid: LOCAL.metadata.uid, origin: 'm1', wasDispatched });
 }
 const absence = () => unanswered.absence(KEY, undefined);
 
@@ -155,17 +156,19 @@ describe('somebody’s Job under the name of a copy', () => {
 
 describe('the answer to a create', () => {
   test('that has all that was sent lacks nothing', () => {
-    expect(unlistedMarks(COPY, SENT)).toEqual([]);
+    expect(unlistedMarks(JOB_KIND, COPY, SENT)).toEqual([]);
   });
 
   test('lacks what a webhook has dropped', () => {
     const { [ORIGIN_LABEL]: _, ...labels } = COPY.metadata.labels ?? {};
-    expect(unlistedMarks(copyWith({ labels }), SENT)).toEqual([`metadata.labels[${ORIGIN_LABEL}]`]);
-    expect(unlistedMarks(copyWith({ annotations: {} }), SENT)).toContain('metadata.annotations[switchyard.dev/origin-uid]');
+    expect(unlistedMarks(JOB_KIND, copyWith({ labels }), SENT)).toEqual([`metadata.labels[${ORIGIN_LABEL}]`]);
+    expect(unlistedMarks(JOB_KIND, copyWith({ annotations: {} }), SENT)).toContain('metadata.annotations[switchyard.dev/origin-uid]');
   });
 
   test('lacks the variables by which the copy is known, where a webhook has changed them', () => {
-    expect(unlistedMarks(OLDER, SENT)).toEqual(['spec.template.spec.containers[0].env']);
-    expect(unlistedMarks(withEnv([{ name: 'SWITCHYARD_EPOCH', value: '9' }]), SENT)).toEqual(['spec.template.spec.containers[0].env']);
+    expect(unlistedMarks(JOB_KIND, OLDER, SENT)).toEqual(['spec.template.spec.containers[0].env']);
+    expect(unlistedMarks(JOB_KIND, withEnv([{ name: 'SWITCHYARD_EPOCH', value: '9' }]), SENT)).toEqual([
+      'spec.template.spec.containers[0].env',
+    ]);
   });
 });
