@@ -15,15 +15,29 @@ const WAITING = [
   'test/simulation/durability.test.ts',
 ];
 
-/** Tests that `npm test` leaves to `npm run test:long`: a browser, kubectl, floods, crashes, and each situation of recordings and charts. */
+/**
+ * Tests that `npm test` leaves to `npm run test:long`: a browser, kubectl, floods, crashes, each situation of recordings and charts, and other
+ * files that take longer than twenty seconds of a processor.
+ */
 const LONG = globSync([
   'test/conformance/{api-cases,cel-costs,job-scenarios,versions}.test.ts',
-  'test/e2e/{chart-matrix,cli-jobs,cli-logs,cli-manager,decision-log,documented-examples,http-submissions}.test.ts',
-  'test/e2e/{dashboard,dashboard-*,kubectl,kubectl-pods-in-time,metrics-authentication,quick-start,quick-start-kinds,terminal}.test.ts',
-  'test/hostile/{anonymous-client,flood,many-tokens-of-one-user,producer,submission-tenants,tenant,worker-cluster}.test.ts',
-  'test/scenario/{charts,client,fair-calls,hold,home-restored,lost-clusters,manager-crashes,moves,replay,restores,submission}.test.ts',
+  'test/e2e/{chart-matrix,cli-canary,cli-jobs,cli-logs,cli-manager,cli-terminal,command-lines,decision-log,documented-examples}.test.ts',
+  'test/e2e/{dashboard,dashboard-*,http-submissions,install-manifests,kubectl,kubectl-pods-in-time,metrics-authentication}.test.ts',
+  'test/e2e/{quick-start,quick-start-kinds,terminal,webhook-rollout}.test.ts',
+  'test/hostile/{anonymous-client,flood,many-tokens-of-one-user,producer,redis-fuzz,submission-tenants,tenant,tenant-fuzz}.test.ts',
+  'test/hostile/worker-cluster.test.ts',
+  'test/scenario/{admission-writes,canary,carried-objects,charts,client,cluster-lease,cluster-removal,exactly-once,fair-calls}.test.ts',
+  'test/scenario/{fenced-kind,finished-work,hold,home-restored,job-controllers,kinds-by-situation,live-invariants,live-logs}.test.ts',
+  'test/scenario/{logs,lost-clusters,manager-crashes,many-outcomes,moves,own-certificates,pods-within-quota,replay,restores}.test.ts',
+  'test/scenario/{submission,what-if-played,worker-namespaces,worker-tokens}.test.ts',
   'test/simulation/**/*.test.ts',
   'test/unit/charts/{charts,installation,rights}.test.ts',
+  'test/unit/manager/admission/scheduling/no-starvation.test.ts',
+  'test/unit/manager/api/quota.test.ts',
+  'test/unit/manager/cli/doctor/broken-installations.test.ts',
+  'test/unit/manager/insight/estimate/estimate-start.test.ts',
+  'test/unit/shared/controlplane/admission/policy/expressions.test.ts',
+  'test/unit/worker/job/chaos.test.ts',
 ]);
 /** `short` or `long`; undefined: both, for files that are named on the command line. */
 const suite = process.env['SWITCHYARD_SUITE'];
