@@ -296,6 +296,23 @@ describe('the quota is not exceeded by an admitted Job', () => {
     expect(mostCpus).toBe(QUOTA);
   });
 
+  test.each([false, true])(
+    'that is suspended and loses its record in one write: it rests, and others get its quota (manager restarted: %s)',
+    async (restarted) => {
+      await honest('his', { cpu: String(QUOTA), annotations: { [PRIORITY_ANNOTATION]: '-1' } });
+      await honest('hers', { cpu: String(QUOTA) });
+      await patch('his', { metadata: { annotations: { [ADMISSION_ANNOTATION]: null } }, spec: { suspend: true } });
+      if (restarted) await restartManager();
+      await watch(60_000);
+      expect([(await world.job('his')).spec.suspend, (await world.job('hers')).spec.suspend]).toEqual([true, false]);
+      expect(mostCpus).toBe(QUOTA);
+      await patch('his', { metadata: { annotations: { [HOLD_ANNOTATION]: 'false' } } });
+      await tenant.delete(JOBS, key('hers'), { propagationPolicy: 'Background' });
+      await watch(40_000);
+      expect((await world.job('his')).spec.suspend).toBe(false);
+    },
+  );
+
   test.each([false, true])('that was suspended, lost its quota to another and is released by hand (manager down: %s)', async (down) => {
     await honest('his', { cpu: String(QUOTA), annotations: { [PRIORITY_ANNOTATION]: '-1' } });
     await honest('hers', { cpu: String(QUOTA) });

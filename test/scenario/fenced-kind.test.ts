@@ -7,6 +7,7 @@ import { WORKER_CLUSTERS } from '../../manager/api/worker-cluster.ts';
 import { writtenRecordOf } from '../../manager/api/records.ts';
 import type { Pod, Unsaved, WorkObject } from '../../shared/api/kubernetes.ts';
 import {
+  ADMISSION_ANNOTATION,
   FENCED_ANNOTATION,
   FENCING_ANNOTATION,
   HOLD_ANNOTATION,
@@ -29,6 +30,7 @@ const LOST_MS = 180_000;
 
 let world: WholeWorld;
 let worker: RunningProgram;
+let manager: RunningProgram;
 let cutOff: Set<string>;
 beforeEach(async () => {
   cutOff = new Set();
@@ -69,16 +71,19 @@ async function grantAllButPatchingCrews(client: KubeClient): Promise<void> {
   } as never);
 }
 
+function startManager(identity: string, workerLostTimeoutMs = LOST_MS): void {
+  const connectCluster = (cluster: string): KubeClient => ({
+    ...noting(world.client(cluster), [], () => cutOff.has(cluster)),
+    // The test goes on with this client, and so does the next manager.
+    close: () => Promise.resolve(),
+  });
+  manager = world.startManager(identity, { parts: { kinds: [aCrewKind()], workerLostTimeoutMs, connectCluster } });
+}
+
 async function started({ workerLostTimeoutMs = LOST_MS, annotations = {}, isLimited = false } = {}): Promise<void> {
   worker = world.startWorker('east', 'worker-east', { ...fence, ...(isLimited ? { user: () => LIMITED } : {}) });
   world.startWorker('west', 'worker-west', fence);
-  world.startManager('one', {
-    parts: {
-      kinds: [aCrewKind()],
-      workerLostTimeoutMs,
-      connectCluster: (cluster) => noting(world.client(cluster), [], () => cutOff.has(cluster)),
-    },
-  });
+  startManager('one', workerLostTimeoutMs);
   await world.clock.advance(30_000);
   const { metadata, spec, ...crew } = aCrew({ metadata: { annotations: { 'switchyard.dev/clusters': 'east,west', ...annotations } } });
   const { uid: _uid, resourceVersion: _version, generation: _generation, creationTimestamp: _created, ...named } = metadata;
@@ -206,6 +211,21 @@ test('it stays suspended where it was held at home meanwhile, and counts as at r
   await world.clock.advance(60_000);
   expect([await isSuspended('east'), await markOn('east')]).toEqual([true, undefined]);
   expect(findCondition((await onHome()).status?.conditions, 'QuotaReserved')).toMatchObject({ status: 'False', reason: 'Held' });
+});
+
+test('one that has lost its record meanwhile is taken over from the worker, rests, and is admitted again', async () => {
+  await started();
+  cutOff.add('east');
+  await world.clock.advance(70_000);
+  manager.kill();
+  const withoutRecord = { metadata: { annotations: { [ADMISSION_ANNOTATION]: null } }, spec: { policy: { suspend: true } } };
+  await world.home.patch(CREWS, KEY, { type: 'merge', body: withoutRecord });
+  await say('east', { phase: 'Moored' }, 'Moored');
+  expect(await markOn('east')).toBeDefined();
+  cutOff.clear();
+  startManager('two');
+  await world.clock.advance(60_000);
+  expect([await placeOf(), await isSuspended('east'), await markOn('east')]).toEqual(['east', false, undefined]);
 });
 
 test('a worker that is started anew while its manager is away stops what is unsuspended by hand, and resumes all when it is back', async () => {

@@ -164,10 +164,10 @@ export function createEvictionController(deps: EvictionControllerDeps): Eviction
 
   /**
    * Records that a Job was suspended by a user; own suspensions record that in the same write. Such a Job is held, unless its annotation
-   * says otherwise; its next admission removes the annotation.
+   * says otherwise; its next admission removes the annotation. A Job that was suspended before, and has lost its record since, is not held.
    */
   const recordSuspension = (workload: Workload, record: AdmissionRecord, signal: AbortSignal): void => {
-    const hold: Record<string, string> = workload.hold === undefined ? { [HOLD_ANNOTATION]: 'true' } : {};
+    const hold: Record<string, string> = workload.hold === undefined && record.evicted !== true ? { [HOLD_ANNOTATION]: 'true' } : {};
     const patch = recordPatch(workload, endedRecord(record, clock.now()), undefined, hold);
     write(workload.key, patch, 'marking a suspended Job', signal, () =>
       log.info('suspended by somebody else', { job: workload.key, clusterQueue: record.clusterQueue }),

@@ -110,7 +110,7 @@ export type Workload = {
   /** The last known admission, even if the Job no longer carries it. */
   readonly record: AdmissionRecord | undefined;
   readonly phase: WorkloadPhase;
-  /** A user has suspended the Job, and its record does not say so yet. */
+  /** The Job was suspended by a user, or has lost its record while it was: the record that it should carry says that it is suspended. */
   readonly unmarked: boolean;
   /** Why what the Job carries is no record; undefined if it carries a good one, or is pending without any. */
   readonly untrusted: Untrusted | undefined;
@@ -233,7 +233,7 @@ export function workloadOf(
     cannotStart: findTrueCondition(job.status?.conditions, SwitchyardCondition.CannotStart)?.message,
     record,
     phase,
-    unmarked: phase === 'Evicting' && isUnmarked(kind, job, parsed),
+    unmarked: phase === 'Evicting' && (isUnmarked(kind, job, parsed) || lacksRecord(kind, job, parsed)),
     untrusted: untrustedOf(parsed, phase),
     unaccounted: record === undefined && phase !== 'Pending' && phase !== 'Finished' && isUnaccountedFor(job),
     problem: kind.cache.problem(job) ?? wishProblemOf(kind, job, wishes) ?? written.problem,
@@ -279,6 +279,10 @@ const isUnaccountedFor = (job: DeepReadonly<WorkObject>): boolean =>
 /** Until the record says `evicted`, a user who unsuspends the Job resumes it, so it keeps its quota. */
 const isUnmarked = (kind: WorkKind, job: DeepReadonly<WorkObject>, parsed: ParsedRecord): boolean =>
   kind.isSuspended(job) && job.metadata.deletionTimestamp === undefined && parsed.kind === 'Record' && parsed.record.evicted !== true;
+
+/** A suspended Job without the record that is remembered of it: what is proven is said of that record. */
+const lacksRecord = (kind: WorkKind, job: DeepReadonly<WorkObject>, parsed: ParsedRecord): boolean =>
+  kind.isSuspended(job) && job.metadata.deletionTimestamp === undefined && parsed.kind !== 'Record' && parsed.last !== undefined;
 
 function untrustedOf(parsed: ParsedRecord, phase: WorkloadPhase): Untrusted | undefined {
   if (phase === 'Finished' || parsed.kind === 'Record') return undefined;

@@ -1,5 +1,4 @@
 import type { DeepReadonly, WorkObject } from '../../../shared/api/kubernetes.ts';
-import { FENCED_ANNOTATION } from '../../../shared/api/names.ts';
 import { isFinished } from '../../../shared/kube/conditions.ts';
 import { omitUndefined } from '../../../shared/runtime/omit-undefined.ts';
 import { DispatchedReason } from '../../api/reasons.ts';
@@ -13,7 +12,7 @@ import { type Copy, isCertain, type MirrorGroup } from '../mirror/mirror-group.t
 import { withoutWorker } from '../mirror/without-worker.ts';
 import { atRest, cannotStart, dispatched, quotaReserved, started } from '../status-home/own-conditions.ts';
 import { carriedTo } from './carried-objects.ts';
-import { deletions, type MirrorPlan, NOTHING, type RemoteAction, writeHome } from './mirror-plan.ts';
+import { deletions, type MirrorPlan, NOTHING, type RemoteAction, withoutFence, writeHome } from './mirror-plan.ts';
 import { wantedCopy } from './wanted-copy.ts';
 
 /** Rule 5 of {@link decideMirror}. */
@@ -73,8 +72,7 @@ export function decidePresentCopy(
   // The API server is too old for such changes: the resting copy is deleted, and created again with the present template.
   if (view?.problem !== undefined && kind.copies.changesPods(spec) && kind.copies.isAtRest(copy.job))
     return { remote: deletions(kind, [copy]), home };
-  // A copy that is to stay suspended is not resumed by its worker either.
-  const stays = !runs && kind.copies.isFenced(copy.job) ? { [FENCED_ANNOTATION]: null } : undefined;
+  const stays = runs ? undefined : withoutFence(kind, copy.job);
   const marks = 'reason' in wanted ? undefined : changedMarks(copy.job, wanted);
   const annotations = marks === undefined ? stays : { ...marks, ...stays };
   if (spec !== undefined || annotations !== undefined) return { remote: [update(spec ?? {}, annotations)], home };

@@ -1,22 +1,23 @@
 import type { DeepReadonly, WorkObject } from '../../../shared/api/kubernetes.ts';
+import { omitUndefined } from '../../../shared/runtime/omit-undefined.ts';
 import { DispatchedReason } from '../../api/reasons.ts';
 import { isProvenNowhere, nowhereMessage } from '../../api/rest-proof.ts';
 import { claimsCopy, type Copy, isEmptyForSure, isHeld, isOf, type MirrorGroup, recordIn, unseenPlaces } from '../mirror/mirror-group.ts';
+import { isToBeSuspended } from '../mirror/in-place.ts';
 import { notDispatched } from '../status-home/own-conditions.ts';
-import { deletions, howToGiveUp, listed, type MirrorPlan, NOTHING, type RemoteAction, writeHome } from './mirror-plan.ts';
+import { deletions, howToGiveUp, listed, type MirrorPlan, NOTHING, type RemoteAction, withoutFence, writeHome } from './mirror-plan.ts';
 
 /** Rule 3 of {@link decideMirror}: only admission may start a Job. A copy without a record is suspended in place, and kept. */
 export function decideUnrecorded(group: MirrorGroup, local: DeepReadonly<WorkObject>, copies: readonly Copy[], nowMs: number): MirrorPlan {
   const { kind, record } = group;
-  const running = copies.filter(
-    ({ job, deleting }) => !kind.isSuspended(job) && !deleting && isOf(job, local) && !kind.home.hasVerdict(job),
-  );
+  const running = copies.filter(({ job, deleting }) => !deleting && isOf(job, local) && isToBeSuspended(kind, job));
   const suspensions: RemoteAction[] = running.map(({ cluster, job }) => ({
     kind: 'Update',
     cluster,
     copy: job,
     spec: kind.suspension(true),
     resumes: false,
+    ...omitUndefined({ annotations: withoutFence(kind, job) }),
   }));
   const unseenResumes = copies.filter(({ job, deleting }) => !deleting && isOf(job, local) && kind.copies.isResumeUnseen(job));
   const unsettled = unseenResumes.map(({ cluster, job }): RemoteAction => ({ kind: 'TakeBackSuspended', cluster, copy: job }));

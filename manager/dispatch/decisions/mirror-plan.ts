@@ -1,5 +1,5 @@
 import type { DeepReadonly, Unsaved, WorkObject, WorkStatus } from '../../../shared/api/kubernetes.ts';
-import { COPIES_FINALIZER } from '../../../shared/api/names.ts';
+import { COPIES_FINALIZER, FENCED_ANNOTATION } from '../../../shared/api/names.ts';
 import { isFinished } from '../../../shared/kube/conditions.ts';
 import { omitUndefined } from '../../../shared/runtime/omit-undefined.ts';
 import type { CarriedKind } from '../../api/carried-kinds.ts';
@@ -115,6 +115,10 @@ export const deletions = (kind: SingleKind, copies: readonly Copy[], confirm?: '
     const propagationPolicy = kind.copies.isAtRest(job) ? 'Background' : 'Foreground';
     return [{ kind: 'Delete', cluster, copy: job, propagationPolicy, confirm }];
   });
+
+/** The change of annotations by which a copy stays suspended: its worker resumes what it has suspended itself. undefined: there is none. */
+export const withoutFence = (kind: SingleKind, copy: DeepReadonly<WorkObject>): Record<string, null> | undefined =>
+  kind.copies.isFenced(copy) ? { [FENCED_ANNOTATION]: null } : undefined;
 
 export function writeHome(kind: SingleKind, local: DeepReadonly<WorkObject>, status: WorkStatus, copy?: Copy): HomeAction {
   const patch = mergePatchBetween(local.status ?? {}, status);

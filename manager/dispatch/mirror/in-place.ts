@@ -8,7 +8,7 @@ import type { WorkKind } from '../../work-kind/work-kind.ts';
  * The controller of this copy would create pods for it, at the latest once its worker has resumed it, though its Job may have been proven
  * to rest meanwhile: fenced off, or before its cluster was restored.
  */
-const isToBeSuspended = (kind: WorkKind, job: DeepReadonly<WorkObject>): boolean =>
+export const isToBeSuspended = (kind: WorkKind, job: DeepReadonly<WorkObject>): boolean =>
   (!kind.isSuspended(job) || kind.copies.isFenced(job)) && job.metadata.deletionTimestamp === undefined && !kind.home.hasVerdict(job);
 
 /**

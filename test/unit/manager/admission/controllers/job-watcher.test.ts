@@ -234,7 +234,7 @@ describe('a Job without a good record', () => {
     world.watcher.updated(pending('a', { metadata: { resourceVersion: '11' }, spec: { suspend: false } }));
     expect([world.held(), toCorrect(world)]).toEqual([['a'], ['a Unrecorded']]);
     world.watcher.updated(pending('a', { metadata: { resourceVersion: '12' }, status: { active: 1, startTime: startedAt } }));
-    expect([world.held(), toCorrect(world), world.heads()]).toEqual([['a'], [], []]);
+    expect([world.held(), toCorrect(world), world.heads()]).toEqual([['a'], ['a Evicting'], []]);
     world.watcher.updated(pending('a', { metadata: { resourceVersion: '13' }, status: { conditions: [restingAfter()] } }));
     expect([world.held(), world.heads()]).toEqual([[], ['a']]);
   });
