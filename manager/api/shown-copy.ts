@@ -12,6 +12,8 @@ export type ShownCopy = {
   readonly suspended: boolean;
   /** Its ConfigMaps and Secrets are still to be written: it waits for them, and its Job says why. Absent: no. */
   readonly lacksObjects?: true;
+  /** Its end is certain: it is left as it is until its worker has written the last condition. Absent: no. */
+  readonly judged?: true;
   /** The copy is being deleted. */
   readonly deleting: boolean;
   /** Pods that count as running, and pods that are terminating. */

@@ -126,7 +126,8 @@ function disagreement(
         message: `it runs ${placeOf(copy)}; its record says ${place ?? record.cluster}, placement ${record.epoch}`,
       };
   }
-  if (suspended && !copy.suspended) return { mark: 'Awake', message: `it is suspended, and its copy is not: ${placeOf(copy)}` };
+  if (suspended && !copy.suspended && copy.judged !== true)
+    return { mark: 'Awake', message: `it is suspended, and its copy is not: ${placeOf(copy)}` };
   if (record === undefined || copy.cluster !== place || copy.epoch !== record.epoch) return undefined;
   const podsMax = parseRequests(record.requests).get('pods') ?? 0;
   if (!copy.suspended && copy.podsAtOnce > podsMax)

@@ -22,6 +22,7 @@ export function shownCopy(kind: WorkKind, { cluster, job, deleting }: Copy, inSi
     originUid: identity.originUid,
     epoch: identity.epoch,
     suspended: kind.isSuspended(job),
+    ...(kind.home.hasVerdict(job) ? { judged: true as const } : {}),
     ...(isCarryPending(job) ? { lacksObjects: true as const } : {}),
     deleting,
     active,

@@ -31,6 +31,12 @@ test('of a copy counts what its pods request that are active, and how many it ma
   });
 });
 
+test('the end of a copy is certain from its criterion on, though pods may be there yet', () => {
+  const judged = (type: string): boolean | undefined =>
+    shownCopy(JOB_KIND, copy({ status: { conditions: [aCondition(type)] } }), true)?.judged;
+  expect([judged('SuccessCriteriaMet'), judged('FailureTarget'), judged('Suspended')]).toEqual([true, true, undefined]);
+});
+
 test('a copy waits for its objects while its mark says that they are still to be written', () => {
   const waits = (mark: string): boolean | undefined => {
     const { job, ...rest } = copy({});
