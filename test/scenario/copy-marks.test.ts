@@ -155,7 +155,7 @@ test('a webhook that drops labels and annotations as Jobs are created costs one 
 test('where a webhook drops them whenever they are written the copy is deleted, and the Job runs elsewhere once it is gone', async () => {
   await dropMarks(eu, ['POST', 'PATCH']);
   await world.submit('sum');
-  await world.settle(20_000);
+  await world.settle(30_000);
   expect(await eu.copy('sum')).toBeUndefined();
   expect((await us.copy('sum'))?.metadata.labels).toMatchObject({ [ORIGIN_LABEL]: 'm1' });
   await us.start('sum');
@@ -284,6 +284,27 @@ test('a copy that is deleted without its pods is not made again, there or elsewh
   const places = await Promise.all([eu, us].map(async (worker) => ((await worker.copy('sum')) === undefined ? [] : [worker])));
   const [place, ...more] = places.flat();
   expect([place !== undefined, more]).toEqual([true, []]);
+});
+
+test('a pod that a worker creates late for a copy that was deleted for its marks keeps the Job from running elsewhere', async () => {
+  await dropMarks(eu, ['POST', 'PATCH']);
+  const dropping = eu.line.instead;
+  let copy: Job | undefined;
+  eu.line.instead = async (request: TransportRequest) => {
+    if (request.method === 'DELETE') copy = await eu.copy('sum');
+    return dropping?.(request);
+  };
+  await world.submit('sum');
+  await world.settle(5_000);
+  expect(await eu.copy('sum')).toBeUndefined();
+  if (copy === undefined) throw new Error('no copy was deleted');
+  const pod = await orphanedPod(copy);
+  await world.settle(60_000);
+  expect(await us.copy('sum')).toBeUndefined();
+  expect(await messageAtHome()).toContain('kubectl delete pod -n team sum-abcde');
+  await eu.client.delete(PODS, pod, { gracePeriodSeconds: 0 });
+  await world.settle(60_000);
+  expect(await us.copy('sum')).toBeDefined();
 });
 
 test('a copy that is deleted without its pods before home says that it was dispatched is not made again by the next manager while they run', async () => {

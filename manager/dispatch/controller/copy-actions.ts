@@ -123,8 +123,9 @@ class Actions implements CopyActions {
     const problem = refusalOf(epoch, fieldsDropped(cluster.name, dropped));
     this.#deps.metrics.dispatchFailures.inc({ cluster: cluster.name, verb: 'create', reason: problem.reason });
     this.#refused(cluster, key, local, problem);
-    // Another controller may already run the copy: the placement ends when no pod of it is left.
+    // A controller may already run the copy: the placement ends when no pod of it is left.
     await cluster.writer.delete(copy, 'Foreground');
+    if (!kind.isSuspended(copy)) cluster.unanswered.deletedUnstopped(key, copy);
     cluster.deleted(copy);
     return undefined;
   }
@@ -242,8 +243,13 @@ class Actions implements CopyActions {
         return { requeueAfterMs: REFUSED_RETRY_MS };
       case 'Unmarkable':
         this.#refused(cluster, key, local, refusalOf(found.epoch, fieldsDropped(cluster.name, found.dropped)));
-        if (found.copy.metadata.deletionTimestamp === undefined) await cluster.writer.delete(found.copy, 'Foreground');
+        if (found.copy.metadata.deletionTimestamp === undefined) {
+          await cluster.writer.delete(found.copy, 'Foreground');
+          if (!this.#deps.kind.isSuspended(found.copy)) cluster.unanswered.deletedUnstopped(key, found.copy);
+        }
         return { requeueAfterMs: LAG_RETRY_MS };
+      case 'Early':
+        return { requeueAfterMs: found.forMs };
       case 'Listed':
       case 'Absent':
         if (last === undefined || !isRefusalOf(last.epoch, cluster.view(key).problem)) cluster.setProblem(key, undefined);
@@ -274,9 +280,11 @@ class Actions implements CopyActions {
       if (!(await this.#confirms(confirm, key, local, copy))) return { requeueAfterMs: LAG_RETRY_MS };
     }
     // The manager that created the copy may not have seen the answer. Another create would lose the same field.
-    if (confirm !== 'Gone' && this.#deps.kind.copies.hasLostController(copy)) this.#lostController(cluster, key, local, copy);
+    const hasLostController = confirm !== 'Gone' && this.#deps.kind.copies.hasLostController(copy);
+    if (hasLostController) this.#lostController(cluster, key, local, copy);
     await keepEnding(this.#deps.endings, cluster, copy);
     await cluster.writer.delete(copy, propagationPolicy);
+    if (hasLostController && !this.#deps.kind.isSuspended(copy)) cluster.unanswered.deletedUnstopped(key, copy);
     cluster.deleted(copy);
     this.works(cluster, key);
     if (confirm === 'Gone') this.#deps.metrics.orphansDeleted.inc({ cluster: cluster.name });

@@ -21,6 +21,8 @@ import type { RemoteCluster } from '../connection/remote-cluster-contract.ts';
 export type Found =
   /** No object, or an object whose immutable fields prove that it is not the copy; and no pod of the copy. */
   | { readonly kind: 'Absent' }
+  /** As absent, after this many milliseconds: until then pods may be created that its Job controller has asked for. */
+  | { readonly kind: 'Early'; readonly forMs: number }
   /** The copy, which is in the list from now on. */
   | { readonly kind: 'Listed' }
   /** The copy, or an object that may be the copy. Only a user of the cluster can resolve this. */
@@ -60,8 +62,8 @@ export async function lookForCopy(
     if (unclear) return { kind: 'Unclear', problem: namesNobody(cluster.name) };
     const pods = await writer.runningPods({ namespace, name }, sought.originUid);
     if (pods.length > 0) return { kind: 'Unclear', problem: podsRemain(cluster.name, namespace, pods) };
-    unanswered.absent(localKey);
-    return { kind: 'Absent' };
+    const forMs = unanswered.absent(localKey);
+    return forMs > 0 ? { kind: 'Early', forMs } : { kind: 'Absent' };
   }
   const other = otherManager(present, origin, copies.templateIdentity);
   if (other !== undefined) {

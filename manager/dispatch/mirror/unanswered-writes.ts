@@ -37,8 +37,13 @@ export interface UnansweredWrites {
   /** This copy is not in the list, and this manager has not deleted it: it may exist without the label that lists it. */
   unlisted(localKey: string, copy: DeepReadonly<WorkObject>): void;
   unlistedCopy(localKey: string): DeepReadonly<WorkObject> | undefined;
-  /** The name of the copy was read and not found, or this manager's deletion of the copy is complete. */
-  absent(localKey: string): void;
+  /** This copy was deleted while it ran: pods that its Job controller has asked for may be created for a while. */
+  deletedUnstopped(localKey: string, copy: DeepReadonly<WorkObject>): void;
+  /**
+   * The name of the copy was read and not found, nor were pods, or this manager's deletion of the copy is complete. After this many
+   * milliseconds it counts: 0 but for a copy that was deleted while it ran.
+   */
+  absent(localKey: string): number;
   /** What the absence of a listed copy means for the Job; for `sinceMs` see {@link UnansweredWrites.of}. */
   absence(localKey: string, sinceMs: number | undefined, isAnyListed?: boolean): Absence | undefined;
   /** The Job is gone. */
@@ -67,6 +72,7 @@ export function createUnansweredWrites(clock: Clock, newestMs: number): Unanswer
   const touched = new Set<string>();
   const left = new Map<string, DeepReadonly<WorkObject>>();
   const absent = new Set<string>();
+  const unstoppedUntilMs = new Map<string, number>();
   const done = (key: string): void => {
     const doubt = open.get(key);
     if (doubt === undefined) return;
@@ -117,9 +123,18 @@ export function createUnansweredWrites(clock: Clock, newestMs: number): Unanswer
       absent.delete(key);
     },
     unlistedCopy: (key) => left.get(key),
+    deletedUnstopped(key, copy) {
+      left.set(key, copy);
+      absent.delete(key);
+      unstoppedUntilMs.set(key, clock.now() + LATE_WRITE_MS);
+    },
     absent(key) {
+      const waitMs = (unstoppedUntilMs.get(key) ?? 0) - clock.now();
+      if (waitMs > 0) return waitMs;
+      unstoppedUntilMs.delete(key);
       left.delete(key);
       absent.add(key);
+      return 0;
     },
     absence(key, sinceMs, isAnyListed = false) {
       if (left.has(key)) return 'Unlisted';
@@ -131,6 +146,7 @@ export function createUnansweredWrites(clock: Clock, newestMs: number): Unanswer
       touched.delete(key);
       open.delete(key);
       left.delete(key);
+      unstoppedUntilMs.delete(key);
       absent.delete(key);
     },
   };

@@ -329,7 +329,7 @@ export const DEFECTS = [
     edits: [
       {
         file: 'manager/admission/controllers/eviction-controller.ts',
-        right: "workload.hold === undefined ? { [HOLD_ANNOTATION]: 'true' } : {};",
+        right: "workload.hold === undefined && record.evicted !== true ? { [HOLD_ANNOTATION]: 'true' } : {};",
         wrong: 'workload.hold === undefined ? {} : {};',
       },
     ],
