@@ -466,9 +466,10 @@ class ConnectedCluster implements RemoteCluster {
   }
 
   async #keepLease(signal: AbortSignal): Promise<LeaseKept> {
-    const stoodStill = this.#health.contact === 'Ready' && !this.#leases.isHeld();
+    const before = this.#leases.gains();
     const kept = await this.#leases.keep(this.#uid, signal);
-    if (kept.kind === 'Held' && stoodStill) this.#options.onContactChanged(this);
+    // While the Lease was not held, the cluster counted as lost.
+    if (this.#health.contact === 'Ready' && kept.kind === 'Held' && this.#leases.gains() > before) this.#options.onContactChanged(this);
     if (kept.kind === 'WentBack') this.#wentBack(kept.error);
     return kept;
   }

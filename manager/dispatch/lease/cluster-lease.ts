@@ -56,6 +56,8 @@ export interface ClusterLease {
   dueInMs(): number;
   /** The Lease is held: other managers wait until its duration has passed. */
   isHeld(): boolean;
+  /** How often the Lease was held after a time in which it was not. */
+  gains(): number;
   /** When the last renewal that the worker may count was sent, and may have been carried out, on the clock's `monotonic`. */
   sentMs(): number | undefined;
   /** The fence token of the worker that the Lease confirms: all copies of the cluster are in place. */
@@ -100,6 +102,7 @@ class OriginLease implements ClusterLease {
   /** When `#lease` was last seen to change, on the clock's `monotonic`. */
   #unchangedSinceMs = 0;
   #held = false;
+  #gains = 0;
   #answered = false;
   /** When the last renewal that was answered was sent. */
   #renewedMs = Number.NEGATIVE_INFINITY;
@@ -134,6 +137,10 @@ class OriginLease implements ClusterLease {
     const isWanted = !this.#options.givenUp() && this.#wanted !== undefined && this.#wanted !== this.confirmed();
     if (!this.#held || !this.#answered || isWanted) return 0;
     return this.#renewedMs + this.#options.renewIntervalMs - this.#options.clock.monotonic();
+  }
+
+  gains(): number {
+    return this.#gains;
   }
 
   isHeld(): boolean {
@@ -180,6 +187,7 @@ class OriginLease implements ClusterLease {
       const startedMs = clock.monotonic();
       this.#see(await this.#write(us, step === 'Create' ? undefined : lease, signal));
       this.#written = this.#lease;
+      if (!this.isHeld()) this.#gains++;
       this.#renewedMs = startedMs;
     } catch (error) {
       // Another manager wrote first, or the Lease was deleted. A create is not found where its namespace is missing: another look does not

@@ -24,7 +24,7 @@ export type LeasePlacesOptions = Omit<ClusterLeaseOptions, 'namespace'> & {
   readonly onDue: () => void;
 };
 
-export interface LeasePlaces extends Pick<ClusterLease, 'isHeld' | 'sentMs' | 'dueInMs' | 'release'> {
+export interface LeasePlaces extends Pick<ClusterLease, 'isHeld' | 'gains' | 'sentMs' | 'dueInMs' | 'release'> {
   /**
    * Takes our Leases, or renews those that are due. A namespace whose Leases are refused to us is left out while we hold one in the other;
    * all of them together are refused otherwise.
@@ -135,6 +135,10 @@ class Places implements LeasePlaces {
   isHeld(): boolean {
     const counting = this.#places.filter(({ state }) => state !== 'Shut');
     return counting.length > 0 && counting.every(({ state, lease }) => state === 'Open' && lease.isHeld());
+  }
+
+  gains(): number {
+    return this.#places.reduce((sum, { lease }) => sum + lease.gains(), 0);
   }
 
   sentMs(): number | undefined {
