@@ -10,6 +10,7 @@ export const admittedPart = <O extends DeepReadonly<Unsaved<WorkObject>>>(
   { parallelism, podSets: recorded }: AdmittedPods,
 ): O =>
   podSets.reduce((all, { name, count, countPath }) => {
-    const admitted = recorded === undefined ? parallelism : recorded.find((each) => each.name === name)?.count;
+    const alone = podSets.length === 1 ? parallelism : undefined;
+    const admitted = recorded === undefined ? alone : recorded.find((each) => each.name === name)?.count;
     return countPath === undefined || admitted === undefined || count <= admitted ? all : withValueAt(all, countPath, admitted);
   }, object);
