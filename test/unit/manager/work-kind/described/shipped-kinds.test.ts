@@ -107,7 +107,10 @@ test('an elastic PyTorchJob may have fewer workers, and as many masters', () => 
   const kind = shippedKind('PyTorchJob');
   const elastic = anObject('PyTorchJob', { spec: { elasticPolicy: { minReplicas: 1 } } });
   expect(kind.podSets(elastic).map(({ minCount }) => minCount)).toEqual([1, 1]);
-  expect(kind.podSets(kind.admittedPart(elastic, { parallelism: 2 })).map(({ count }) => count)).toEqual([1, 1]);
+  const podSets = kind
+    .podSets(elastic)
+    .map(({ name }) => ({ name, flavors: {}, requests: {}, ...(name === 'worker' ? { count: 1 } : {}) }));
+  expect(kind.podSets(kind.admittedPart(elastic, { parallelism: 2, podSets })).map(({ count }) => count)).toEqual([1, 1]);
 });
 
 test.each([
