@@ -6,7 +6,8 @@ import { withPods } from '../workload/workload-pod-sets.ts';
 
 /**
  * Nominates a head with all its pods, or with the most that fit if the Job allows partial admission (Kueue's PodSetReducer); of several
- * pod sets, one may have fewer. If the fewest pods do not fit either, the result is about all pods; if those can never fit, it is about the fewest.
+ * pod sets, one may have fewer. If the fewest pods do not fit either, the result is about all pods; if those can never fit, it is about
+ * the fewest.
  */
 export function nominateLargest(snapshot: Snapshot, head: Head, nowMs: number): Outcome {
   const whole = nominate(snapshot, head, nowMs);

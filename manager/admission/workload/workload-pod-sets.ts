@@ -6,7 +6,6 @@ import { omitUndefined } from '../../../shared/runtime/omit-undefined.ts';
 import { requestsOf, type PodSet } from '../../work-kind/pod-sets.ts';
 import { askedRequests, stillAsked } from './asked-requests.ts';
 import { nodeWishOf, type NodeWish } from './node-wish.ts';
-import type { Workload } from './workload.ts';
 
 /** Pods of one template, as a part of a Workload. */
 export type WorkloadPodSet = {
@@ -22,7 +21,8 @@ export type WorkloadPodSet = {
 };
 
 /** What a Workload asks for: of several pod sets, `requests` is their sum. */
-type Asking = { readonly requests: Requests; readonly podSets?: readonly WorkloadPodSet[] | undefined };
+type Asked = { readonly requests: Requests; readonly podSets?: readonly WorkloadPodSet[] };
+type Asking = Pick<Asked, 'requests'> & { readonly podSets?: Asked['podSets'] | undefined };
 
 const podsOf = (requests: Requests): number => requests.get('pods') ?? 0;
 
@@ -30,7 +30,7 @@ export const sumOf = (podSets: readonly { readonly requests: Requests }[]): Requ
   podSets.map(({ requests }) => requests).reduce(addRequests);
 
 /** With so many pods in all. Of several pod sets, the one that may have fewer has them. */
-export function withPods({ requests, podSets }: Asking, count: number | undefined): Pick<Workload, 'requests' | 'podSets'> {
+export function withPods({ requests, podSets }: Asking, count: number | undefined): Asked {
   if (podSets === undefined) return { requests: forPods(requests, count) };
   const surplus = podsOf(requests) - (count ?? Number.POSITIVE_INFINITY);
   if (surplus <= 0) return { requests, podSets };
@@ -63,8 +63,8 @@ const recordedIn = ({ podSets }: Pick<AdmissionRecord, 'podSets'>, podSet: strin
   podSets?.find(({ name }) => name === podSet);
 
 /**
- * Each pod set with its requests. Where one cannot be read, `problem` of the whole Workload says so. `admitted`: the record of an object that
- * holds its quota. `isReported`: its status is that of the copy of this record.
+ * Each pod set with its requests. Where one cannot be read, `problem` of the whole Workload says so. `admitted`: the record of an object
+ * that holds its quota. `isReported`: its status is that of the copy of this record.
  */
 export const podSetsAsked = (
   podSets: readonly PodSet[],

@@ -3,7 +3,7 @@ import { withValueAt } from '../../../shared/api/field-path.ts';
 import type { AdmittedPods } from '../work-kind.ts';
 import type { ReadPodSet } from './reading.ts';
 
-/** An object as admitted: its pod sets have no more pods than their record admits. All other fields stay, and the object itself is not changed. */
+/** An object as admitted: its pod sets have no more pods than their record admits. All other fields stay, and the object is not changed. */
 export const admittedPart = <O extends DeepReadonly<Unsaved<WorkObject>>>(
   podSets: readonly ReadPodSet[],
   object: O,

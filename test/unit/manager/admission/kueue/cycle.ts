@@ -110,7 +110,8 @@ const headOf = (waiting: Waiting, arrival: number) => {
 
 /**
  * What is decided in one cycle, a sentence for everybody whom it concerns, by name: `big runs on spot`, `big runs with 3 pods on spot`,
- * `big runs: head 1 on default, workers 3 on spot`, `low stops (InClusterQueue)`, `big makes room`, `big waits`, `big is too late` (another one was faster).
+ * `big runs: head 1 on default, workers 3 on spot`, `low stops (InClusterQueue)`, `big makes room`, `big waits`, `big is too late`
+ * (another one was faster).
  */
 export function decided({ queues, cohorts = {}, flavors = {}, running = [], waiting, fairSharing, used }: Cycle): readonly string[] {
   const clusterQueues = Object.entries(queues).map(([name, spec]) => aQueue(name, spec));
