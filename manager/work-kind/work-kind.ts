@@ -169,8 +169,10 @@ export interface SingleCopyRules extends CopyRules {
   resumes(change: Record<string, unknown>): boolean;
   /** A change that an API server may allow only to a copy that rests. */
   changesPods(change: Record<string, unknown> | undefined): boolean;
-  /** The copy has other numbers of pods, or pods for other nodes, than the wanted one, and no change of it gives it those. */
-  hasOtherPods(copy: DeepReadonly<WorkObject>, wanted: DeepReadonly<Unsaved<WorkObject>>): boolean;
+  /**
+   * The copy has other numbers of pods, or pods for other nodes, than the wanted one of this admission, and no change of it gives it those.
+   */
+  hasOtherPods(copy: DeepReadonly<WorkObject>, wanted: DeepReadonly<Unsaved<WorkObject>>, record: Pick<AdmissionRecord, 'since'>): boolean;
 }
 
 /** Which status comes home, and what of the finished work a new copy gets. */

@@ -82,7 +82,8 @@ export function describedCopies(description: Description, readings: Readings): S
         ...(spec === undefined ? {} : { spec: withReferences(spec, nameOf) as PodSpec }),
       })),
     changesPods: () => false,
-    hasOtherPods: (copy, wanted) => hasOtherPods(readings.of(copy), readings.of(wanted)),
+    hasOtherPods: (copy, wanted, { since }) =>
+      hasOtherPods(readings.of(copy), readings.of(wanted), Date.parse(copy.metadata.creationTimestamp) < Date.parse(since)),
     hasLostController,
     hasOtherController: hasLostController,
     // What a copy has lost since it was made may have been changed by its operator.
@@ -103,13 +104,15 @@ export function describedCopies(description: Description, readings: Readings): S
 
 const LISTED_MAX = 10;
 
-const hasOtherPods = ({ podSets: present }: Reading, { podSets: wanted }: Reading): boolean =>
+/** `isEarlier`: the copy was made for an earlier admission. Labels that a later one has beside those sent are from a webhook there. */
+const hasOtherPods = ({ podSets: present }: Reading, { podSets: wanted }: Reading, isEarlier: boolean): boolean =>
   present.length !== wanted.length ||
   wanted.some(({ name, count, template: { spec } }) => {
     const same = present.find((podSet) => podSet.name === name);
     if (same?.count !== count) return true;
-    const { nodeSelector, tolerations } = same.template.spec ?? {};
-    return !sameJson(nodeSelector ?? {}, spec?.nodeSelector ?? {}) || !keeps(spec?.tolerations, tolerations);
+    const { nodeSelector = {}, tolerations } = same.template.spec ?? {};
+    const sent = spec?.nodeSelector ?? {};
+    return !keeps(sent, nodeSelector) || (isEarlier && !sameJson(nodeSelector, sent)) || !keeps(spec?.tolerations, tolerations);
   });
 
 /** The object for a worker cluster, with all fields of the user. Parts are shared with the original: the result is sent, never changed. */
