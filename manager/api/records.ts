@@ -1,4 +1,4 @@
-import type { DeepReadonly, WorkObject } from '../../shared/api/kubernetes.ts';
+import type { DeepReadonly, Unsaved, WorkObject } from '../../shared/api/kubernetes.ts';
 import { ADMISSION_ANNOTATION } from '../../shared/api/names.ts';
 import { parseWireTime } from '../../shared/api/wire-time.ts';
 import { omitUndefined } from '../../shared/runtime/omit-undefined.ts';
@@ -43,7 +43,7 @@ export type AdmissionRecord = {
   readonly charged?: Readonly<Record<string, string>>;
   /** What each of its pod sets takes, where it has several: `flavors` are then those of the first. Absent: all pods take the same. */
   readonly podSets?: readonly RecordedPodSet[];
-  /** The parallelism of its copy, where it is lower than that of the Job: `requests` are those of so many pods. */
+  /** The pods at once of its copy, where they are fewer than those of the object: `requests` are those of so many pods. */
   readonly parallelism?: number;
   /** Seconds that the Job was admitted before its last admission; where `evicted`, that one included. Absent: 0. */
   readonly executedSeconds?: number;
@@ -122,6 +122,8 @@ export type RecordedPodSet = {
   readonly requests: Readonly<Record<string, string>>;
   /** As {@link AdmissionRecord.charged}. */
   readonly charged?: Readonly<Record<string, string>>;
+  /** The number of its pods, where it was admitted with fewer than it has. */
+  readonly count?: number;
 };
 
 /** The parts of a record that take flavors: its pod sets, or all of it. */
@@ -143,7 +145,7 @@ type RecordText =
   | { readonly kind: 'Invalid'; readonly problem: string };
 
 /** The admission record of a Job without a check of its author: for display only. */
-export function writtenRecordOf(job: DeepReadonly<Pick<WorkObject, 'metadata'>>): WrittenRecord {
+export function writtenRecordOf(job: DeepReadonly<Pick<Unsaved<WorkObject>, 'metadata'>>): WrittenRecord {
   const text = job.metadata.annotations?.[ADMISSION_ANNOTATION];
   return text === undefined ? NONE : parseAdmissionRecord(text);
 }
@@ -245,11 +247,11 @@ export function formatAdmissionRecord(record: AdmissionRecord, stamp: Partial<Re
     since: record.since,
     requests: sorted(record.requests),
     charged: record.charged && sorted(record.charged),
-    podSets: record.podSets?.map(({ name, flavors, requests, charged }) => ({
+    podSets: record.podSets?.map(({ name, flavors, requests, charged, count }) => ({
       name,
       flavors: sorted(flavors),
       requests: sorted(requests),
-      ...omitUndefined({ charged: charged && sorted(charged) }),
+      ...omitUndefined({ charged: charged && sorted(charged), count }),
     })),
     parallelism: record.parallelism,
     executedSeconds: record.executedSeconds,
@@ -303,7 +305,8 @@ const isPodSet = (value: unknown): value is RecordedPodSet =>
   isName(value['name']) &&
   isNames(value['flavors']) &&
   isNames(value['requests']) &&
-  (value['charged'] === undefined || isNames(value['charged']));
+  (value['charged'] === undefined || isNames(value['charged'])) &&
+  (value['count'] === undefined || isCount(value['count']));
 /** `flavors`, or `flavors.cpu` where only that one is malformed. */
 function badField(field: string, value: unknown): string {
   const wrong = isJsonObject(value) ? Object.keys(value).find((key) => !isName(value[key])) : undefined;

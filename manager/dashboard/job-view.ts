@@ -88,7 +88,10 @@ const describedFacts = (object: DeepReadonly<Job>, kind: WorkKind<Job>, record: 
     'Pod sets',
     kind
       .podSets(object)
-      .map(({ name, count }) => `${name} ${count}`)
+      .map(({ name, count }) => {
+        const admitted = record?.podSets?.find((each) => each.name === name)?.count;
+        return admitted === undefined ? `${name} ${count}` : `${name} ${admitted} of ${count}`;
+      })
       .join(', '),
   ],
 ];

@@ -14,6 +14,11 @@ export type PodSet = {
   readonly perPod?: Requests;
   /** The least pods with which it may be admitted in part; absent: all. */
   readonly minCount?: number;
+  /**
+   * Its pods whose work is done, as their copy has told: another cluster would begin that work anew. Absent: `podsNeeded` of its kind
+   * counts.
+   */
+  readonly finished?: number;
   /** The field of the template; absent: `spec.template`. */
   readonly field?: string;
 };

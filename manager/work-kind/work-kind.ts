@@ -36,7 +36,10 @@ export interface WorkKind<O extends WorkObject = WorkObject> {
   podSets(object: DeepReadonly<Unsaved<WorkObject>>): readonly PodSet[];
   /** The most pods at once, whatever is finished: the bound of its record. */
   podsAtOnce(object: DeepReadonly<Pick<WorkObject, 'spec'> & Named>): number;
-  /** The most pods that may still exist at once. `admittedPods`: the number of pods in its record, of an admitted object. */
+  /**
+   * The most pods that may still exist at once, where its pod sets do not say what is finished. `admittedPods`: the number of pods in its
+   * record, of an admitted object.
+   */
   podsNeeded(object: DeepReadonly<WorkObject>, admittedPods: number | undefined): number;
   /**
    * How many pods must be ready for the object to have started: pods that are not admitted, or whose work is done by its status or `told`,
@@ -44,7 +47,7 @@ export interface WorkKind<O extends WorkObject = WorkObject> {
    */
   readyPodsNeeded(object: DeepReadonly<WorkObject>, admittedPods: number | undefined, told?: DeepReadonly<WorkStatus>): number;
   /** The object with no more pods at once than its record admits. */
-  admittedPart(object: DeepReadonly<WorkObject>, record: Pick<AdmissionRecord, 'parallelism'>): DeepReadonly<WorkObject>;
+  admittedPart(object: DeepReadonly<WorkObject>, record: AdmittedPods): DeepReadonly<WorkObject>;
   /** The longest termination grace period of its pods, in seconds. */
   graceSeconds(object: DeepReadonly<WorkObject>): number;
   /** How long it may be active, in seconds, where it says so. */
@@ -87,6 +90,9 @@ export interface SingleKind<O extends WorkObject = WorkObject> extends WorkKind<
    */
   readonly fence: 'Always' | 'None' | FencedKind;
 }
+
+/** How many pods a record admits, where that is fewer than all. */
+export type AdmittedPods = Pick<AdmissionRecord, 'parallelism' | 'podSets'>;
 
 type Named = { readonly metadata: { readonly name?: string } };
 
@@ -163,6 +169,10 @@ export interface SingleCopyRules extends CopyRules {
   resumes(change: Record<string, unknown>): boolean;
   /** A change that an API server may allow only to a copy that rests. */
   changesPods(change: Record<string, unknown> | undefined): boolean;
+  /**
+   * The copy has other numbers of pods, or pods for other nodes, than the wanted one of this admission, and no change of it gives it those.
+   */
+  hasOtherPods(copy: DeepReadonly<WorkObject>, wanted: DeepReadonly<Unsaved<WorkObject>>, record: Pick<AdmissionRecord, 'since'>): boolean;
 }
 
 /** Which status comes home, and what of the finished work a new copy gets. */

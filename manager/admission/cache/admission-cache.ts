@@ -1,7 +1,7 @@
 import type { AdmissionRecord } from '../../api/records.ts';
 import { formatAdmissionRecord } from '../../api/records.ts';
-import { chargesIn, type Amount, type Requests } from '../../api/amount.ts';
-import { excess, forPods } from '../../api/job-requests.ts';
+import { type Amount, type Requests } from '../../api/amount.ts';
+import { excess } from '../../api/job-requests.ts';
 import { createAdmittedIndex, type AdmittedIndex } from '../workload/admitted-index.ts';
 import type { ClusterState } from '../quota/cluster-state.ts';
 import type { Charge } from '../flavors/flavor-assigner.ts';
@@ -13,9 +13,9 @@ import { charge, discharge, type Holding } from '../flavors/holding.ts';
 import type { LocalQueueUsage } from '../fair-sharing/local-queue-order.ts';
 import type { Victim } from '../preemption/preemption.ts';
 import { NO_PRIORITY_CLASSES, resolvePriority, type PriorityClasses } from '../workload/priority.ts';
-import { addUsage, flavorResource, type FlavorResource } from '../quota/quota-tree.ts';
+import { addUsage, type FlavorResource } from '../quota/quota-tree.ts';
 import { createQueueCounts, createQueueHoldings, namedQueueOf } from './queue-counts.ts';
-import { heldOf } from './reclaimable.ts';
+import { hasFinishedPods, holdingFor } from './reclaimable.ts';
 import { createShapeAvoidance, type ShapeAvoidance } from '../workload/shape-avoidance.ts';
 import type { QueueSetup, QueueingSetup, Snapshot } from '../snapshot/snapshot.ts';
 import { startDeadline, type StartDeadline } from './start-deadlines.ts';
@@ -23,6 +23,7 @@ import { createReleaseProfile, type MutableReleaseProfile } from '../workload/re
 import { awaitsPods, hasPlace, recordedRequests, type Reservation } from '../workload/reservation.ts';
 import { createUsage, isClusterHolder, type Usage } from '../quota/usage.ts';
 import type { Workload } from '../workload/workload.ts';
+import { admittedOf, excessOfPodSets } from '../workload/workload-pod-sets.ts';
 
 /**
  * The reservations: Workloads that hold quota. A Workload is *assumed* once the scheduler has decided and the record is being written, and
@@ -216,14 +217,13 @@ export function createAdmissionCache(
     const before = drop(workload.key);
     const recorded = recordedRequests(record);
     const queue = setup.queues.get(record.clusterQueue);
-    const held = heldOf(recorded, workload, queue);
-    const entry = { workload, record, held, assumed, charges: chargesOf(held, record), ...(held === recorded ? {} : { recorded }) };
+    const entry = { workload, record, assumed, ...holdingFor(workload, record, recorded, queue) };
     counted.set(workload.key, entry);
     counts.to.replace(undefined, record.clusterQueue);
     counts.from.replace(undefined, namedQueueOf(workload));
     heldFrom.add(namedQueueOf(workload), entry.charges, 1);
-    const asked = forPods(workload.recordedRequests ?? workload.requests, record.parallelism);
-    if (excess(asked, recorded) !== undefined || excess(recorded, asked) !== undefined) mismatched.set(workload.key, entry);
+    const asked = admittedOf({ requests: workload.recordedRequests ?? workload.requests, podSets: workload.podSets }, record);
+    if (isUnlike(asked, recorded) || excessOfPodSets(workload, record) !== undefined) mismatched.set(workload.key, entry);
     if (!assumed && workload.refusal !== undefined) refused.set(workload.key, entry);
     if (!assumed && workload.hold === true) heldByUsers.set(workload.key, entry);
     if (!assumed && workload.phase === 'Reserved') reserved.set(workload.key, entry);
@@ -253,7 +253,7 @@ export function createAdmissionCache(
     reviewBlocking(entry, setup.queues.get(record.clusterQueue));
     index(entry);
     // The ClusterQueue decides whether finished pods keep their quota.
-    if (!assumed && workload.podsNeeded !== undefined) put(workload, record, false);
+    if (!assumed && hasFinishedPods(workload)) put(workload, record, false);
   };
 
   /** Clusters that are tried by one Job at a time, with the Job admitted there since. */
@@ -415,14 +415,5 @@ function differing<T>(before: ReadonlyMap<string, T>, next: ReadonlyMap<string, 
 /** Whether two records describe the same admission. */
 export const isSameAdmission = (a: AdmissionRecord, b: AdmissionRecord): boolean => formatAdmissionRecord(a) === formatAdmissionRecord(b);
 
-/** The charges to the ClusterQueue. */
-const chargesOf = (held: Requests, record: AdmissionRecord): Charge[] =>
-  record.podSets === undefined
-    ? chargesTo(record.flavors, held)
-    : record.podSets.flatMap((podSet) => chargesTo(podSet.flavors, recordedRequests(podSet)));
-
-const chargesTo = (flavors: AdmissionRecord['flavors'], held: Requests): Charge[] =>
-  [...chargesIn(held)].flatMap(([resource, amount]): Charge[] => {
-    const flavor = flavors[resource];
-    return flavor === undefined ? [] : [[flavorResource(flavor, resource), amount]];
-  });
+const isUnlike = (asked: Requests, recorded: Requests): boolean =>
+  excess(asked, recorded) !== undefined || excess(recorded, asked) !== undefined;

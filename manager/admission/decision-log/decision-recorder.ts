@@ -12,7 +12,7 @@ import {
 } from './decision-log.ts';
 import { partsOf } from './logged-decisions.ts';
 import { loggable, loggedObject, type SetupObjects } from './logged-object.ts';
-import { loggedJob, needsLogging, startingOf } from './logged-workload.ts';
+import { loggedJob, neededOf, needsLogging, startingOf } from './logged-workload.ts';
 import type { Workload } from '../workload/workload.ts';
 
 /** The destination of log lines. It never blocks and never throws, and its memory is bounded. */
@@ -201,7 +201,7 @@ export function createDecisionRecorder({ sink, settings, objects, workloads, now
           at: now(),
           job: key,
           phase: 'Admitted',
-          ...omitUndefined({ needed: workload.podsNeeded, starting: startingOf(workload) }),
+          ...omitUndefined({ needed: neededOf(workload), starting: startingOf(workload) }),
         });
     },
     ended: (key, how) => {

@@ -1,5 +1,6 @@
 import { omitUndefined } from '../../../shared/runtime/omit-undefined.ts';
 import type { CycleParts, LoggedAdmission, LoggedPreemption, LoggedWaiting } from './decision-log.ts';
+import type { AdmissionRecord } from '../../api/records.ts';
 import type { Decision } from '../scheduling/decision.ts';
 
 /** The decisions of a cycle as logged. Messages are omitted, because building them costs more than the decisions. */
@@ -12,8 +13,7 @@ export function partsOf(decisions: readonly Decision[]): CycleParts {
     const { clusterQueue: queue, queued } = decision.head;
     const job = queued.workload.key;
     if (decision.kind === 'Admit') {
-      const { cluster, flavors, parallelism } = decision.record;
-      admitted.push({ job, queue, cluster, flavors, ...omitUndefined({ pods: parallelism }) });
+      admitted.push({ job, queue, ...loggedPlace(decision.record) });
     } else if (decision.kind === 'Preempt') {
       const victims = decision.victims.map(({ admitted: victim, rule }) => ({ job: victim.reservation.workload.key, rule }));
       preempting.push({ job, queue, cluster: decision.claim.cluster, victims });
@@ -29,3 +29,10 @@ export function partsOf(decisions: readonly Decision[]): CycleParts {
     ...(again.length > 0 ? { again } : {}),
   };
 }
+
+/** What a record decides, as logged. */
+export const loggedPlace = ({ cluster, flavors, podSets, parallelism: pods }: AdmissionRecord): Omit<LoggedAdmission, 'job' | 'queue'> => ({
+  cluster,
+  flavors,
+  ...omitUndefined({ podSets: podSets && Object.fromEntries(podSets.map((each) => [each.name, each.flavors])), pods }),
+});

@@ -24,15 +24,19 @@ export type LoggedJob = {
   readonly queued?: number;
   /** Requests of all pods: thousandths of cpu, whole units of everything else; `pods` is their number. */
   readonly requests: Readonly<Record<string, number>>;
-  /** How many pods may still exist at once, if fewer. */
-  readonly needed?: number;
+  readonly needed?: LoggedNeed;
   /** The fewest pods with which the Job may be admitted. */
   readonly least?: number;
   readonly priority?: PriorityWish;
   readonly clusters?: ClusterWish;
   readonly nodes?: NodeWish;
   /** Its pod sets, where it has several. */
-  readonly podSets?: readonly { readonly name: string; readonly requests: Readonly<Record<string, number>>; readonly nodes?: NodeWish }[];
+  readonly podSets?: readonly {
+    readonly name: string;
+    readonly requests: Readonly<Record<string, number>>;
+    readonly nodes?: NodeWish;
+    readonly least?: number;
+  }[];
   readonly shape: string;
   /** The RuntimeClass of its pods. */
   readonly runtime?: string;
@@ -54,12 +58,13 @@ export type LoggedJob = {
   /** The last admission record. */
   readonly record?: LoggedRecord;
 };
+/** How many pods may still exist at once, if fewer; of several pod sets, by name. */
+export type LoggedNeed = number | Readonly<Record<string, number>>;
 export type LoggedRecord = Omit<AdmissionRecord, 'fail'>;
 
 /** `arrival`: the place in arrival order. */
 export function loggedJob(workload: Workload, arrival: number): LoggedJob {
-  const { key, uid, queue, createdMs, queuedSinceMs, requests, podsNeeded, minPods, priorityWish, wish, nodeWish, shape, record } =
-    workload;
+  const { key, uid, queue, createdMs, queuedSinceMs, requests, minPods, priorityWish, wish, nodeWish, shape, record } = workload;
   const barred = barredBy(workload);
   return {
     job: key,
@@ -70,15 +75,16 @@ export function loggedJob(workload: Workload, arrival: number): LoggedJob {
     ...omitUndefined({ queued: queuedSinceMs === createdMs ? undefined : queuedSinceMs }),
     requests: Object.fromEntries(requests),
     ...omitUndefined({
-      needed: podsNeeded,
+      needed: neededOf(workload),
       least: minPods,
       priority: isEmpty(priorityWish) ? undefined : priorityWish,
       clusters: wish.kind === 'Any' ? undefined : wish.kind === 'Invalid' ? INVALID : wish,
       nodes: nodeWish.digest === '' ? undefined : nodeWish,
-      podSets: workload.podSets?.map(({ podSet, requests: each, nodeWish: nodes }) => ({
+      podSets: workload.podSets?.map(({ podSet, requests: each, nodeWish: nodes, minPods: least }) => ({
         name: podSet,
         requests: Object.fromEntries(each),
         ...(nodes.digest === '' ? {} : { nodes }),
+        ...omitUndefined({ least }),
       })),
     }),
     shape,
@@ -95,6 +101,23 @@ export function loggedJob(workload: Workload, arrival: number): LoggedJob {
     phase: workload.phase,
     ...omitUndefined({ starting: startingOf(workload) }),
     ...omitUndefined({ record: record && loggedRecord(record) }),
+  };
+}
+
+export function neededOf({ podsNeeded, podSets = [] }: Workload): LoggedNeed | undefined {
+  const bySet = podSets.flatMap(({ podSet, podsNeeded: needed }) => (needed === undefined ? [] : [[podSet, needed] as const]));
+  return bySet.length === 0 ? podsNeeded : Object.fromEntries(bySet);
+}
+
+/** The Workload as it needs so many pods. */
+export function withNeeded({ podsNeeded: _before, podSets, ...workload }: Workload, needed: LoggedNeed | undefined): Workload {
+  const bySet = typeof needed === 'object' ? needed : {};
+  return {
+    ...workload,
+    podsNeeded: typeof needed === 'number' ? needed : undefined,
+    ...omitUndefined({
+      podSets: podSets?.map(({ podsNeeded: _needed, ...each }) => ({ ...each, ...omitUndefined({ podsNeeded: bySet[each.podSet] }) })),
+    }),
   };
 }
 
@@ -136,12 +159,13 @@ export function workloadFrom(logged: LoggedJob, record: AdmissionRecord | undefi
   const slash = logged.job.indexOf('/');
   const requests: Requests = new Map(Object.entries(logged.requests) as [string, Amount][]);
   const { least: minPods, clusters: wish = ANYWHERE, nodes: nodeWish = ANY_NODE } = logged;
-  const podSets = logged.podSets?.map(({ name, requests: each, nodes = ANY_NODE }) => ({
+  const podSets = logged.podSets?.map(({ name, requests: each, nodes = ANY_NODE, least }) => ({
     podSet: name,
     requests: new Map(Object.entries(each) as [string, Amount][]),
     nodeWish: nodes,
+    ...omitUndefined({ minPods: least }),
   }));
-  return {
+  const workload: Workload = {
     key: logged.job,
     namespace: logged.job.slice(0, slash),
     name: logged.job.slice(slash + 1),
@@ -153,7 +177,7 @@ export function workloadFrom(logged: LoggedJob, record: AdmissionRecord | undefi
     createdMs: logged.created,
     queuedSinceMs: logged.queued ?? logged.created,
     requests,
-    podsNeeded: logged.needed,
+    podsNeeded: undefined,
     minPods,
     wish,
     hold: logged.barred === QuotaReservedReason.Held ? true : undefined,
@@ -197,6 +221,7 @@ export function workloadFrom(logged: LoggedJob, record: AdmissionRecord | undefi
       podSets,
     ),
   };
+  return logged.needed === undefined ? workload : withNeeded(workload, logged.needed);
 }
 const ANYWHERE: ClusterWish = { kind: 'Any' };
 const NO_PRIORITY: PriorityWish = {};

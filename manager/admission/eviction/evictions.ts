@@ -1,7 +1,8 @@
 import { HOLD_ANNOTATION, MAX_EXEC_TIME_LABEL } from '../../../shared/api/names.ts';
-import { excess, forPods } from '../../api/job-requests.ts';
+import { excess } from '../../api/job-requests.ts';
 import type { AdmissionCache } from '../cache/admission-cache.ts';
 import { hasPlace, type Reservation } from '../workload/reservation.ts';
+import { admittedOf, excessOfPodSets } from '../workload/workload-pod-sets.ts';
 import { formatDurationMs } from '../../api/duration.ts';
 import { AvoidedReason, JobEventReason } from '../../api/reasons.ts';
 import { couldRunOn } from '../flavors/placement.ts';
@@ -170,7 +171,7 @@ export function stoppedReservations(reserved: Iterable<Reservation>, { queues, l
 function grown(mismatched: Iterable<Reservation>): Eviction[] {
   return [...mismatched].flatMap((reservation) => {
     const { workload, record, held, recorded = held, assumed } = reservation;
-    const more = excess(forPods(workload.requests, record.parallelism), recorded);
+    const more = excess(admittedOf(workload, record), recorded) ?? excessOfPodSets(workload, record);
     if (assumed || !hasPlace(workload) || more === undefined) return [];
     return [{ reservation, reason: EvictionReason.ExceedsReservation, message: `it asks for ${more} more than it was admitted with` }];
   });

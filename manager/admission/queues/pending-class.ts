@@ -3,7 +3,8 @@ import { forPods } from '../../api/job-requests.ts';
 import type { Inadmissibility } from '../scheduling/decision.ts';
 import { compareQueued, type QueuedWorkload } from '../workload/ordering.ts';
 import { DURATION, isWithin, RequestTree, type Vector } from '../workload/request-tree.ts';
-import { digestOfPodSets, type Workload } from '../workload/workload.ts';
+import type { Workload } from '../workload/workload.ts';
+import { digestOfPodSets } from '../workload/workload-pod-sets.ts';
 
 /**
  * Workloads of one ClusterQueue that differ only in amounts. If a Workload does not fit, no later Workload with the same or larger requests

@@ -55,10 +55,11 @@ export function recordOf(workload: Workload, queue: QueueSetup, { cluster, clust
 
 /** What each pod set takes; undefined for one alone. */
 const podSetsOf = ({ podSets }: Workload, flavors: readonly FlavorOption[]): AdmissionRecord['podSets'] =>
-  podSets?.map(({ podSet: name, requests }) => ({
+  podSets?.map(({ podSet: name, requests, admittedPods: count }) => ({
     name,
     flavors: flavorsByResource(flavors.filter(({ podSet }) => podSet?.name === name)),
     ...recordFields(requests),
+    ...omitUndefined({ count }),
   }));
 
 const flavorsByResource = (flavors: readonly FlavorOption[]): Record<string, string> =>

@@ -1,12 +1,13 @@
-import { forPods } from '../../api/job-requests.ts';
 import type { Head, Inadmissible, Requeue } from './decision.ts';
 import { nominate, type Nominee } from './nominate.ts';
 import type { Snapshot } from '../snapshot/snapshot.ts';
 import type { Workload } from '../workload/workload.ts';
+import { withPods } from '../workload/workload-pod-sets.ts';
 
 /**
- * Nominates a head with all its pods, or with the most that fit if the Job allows partial admission (Kueue's PodSetReducer). If the fewest
- * pods do not fit either, the result is about all pods; if those can never fit, it is about the fewest.
+ * Nominates a head with all its pods, or with the most that fit if the Job allows partial admission (Kueue's PodSetReducer); of several
+ * pod sets, one may have fewer. If the fewest pods do not fit either, the result is about all pods; if those can never fit, it is about
+ * the fewest.
  */
 export function nominateLargest(snapshot: Snapshot, head: Head, nowMs: number): Outcome {
   const whole = nominate(snapshot, head, nowMs);
@@ -36,7 +37,7 @@ const goes = (outcome: Outcome): outcome is Exclude<Nominee, { readonly kind: 'R
 /** The Workload as it is admitted with `count` pods. */
 const withFewerPods = (workload: Workload, count: number): Workload => {
   const { recordedRequests: _all, ...rest } = workload;
-  return { ...rest, requests: forPods(workload.requests, count), admittedPods: count, whole: workload };
+  return { ...rest, ...withPods(workload, count), admittedPods: count, whole: workload };
 };
 
 /**

@@ -27,7 +27,12 @@ export function askedRequests(podSets: readonly PodSet[], namespace: string, wri
  * The requests of an admitted Job. Its pods are those of its admission. Later changes of namespace and RuntimeClass count from the next
  * admission on, as long as the recorded requests cover the written ones.
  */
-export function stillAsked(podsAtOnce: number, record: AdmissionRecord, written: Requests, asked: Requests): Requests {
+export function stillAsked(
+  podsAtOnce: number,
+  record: Pick<AdmissionRecord, 'requests' | 'parallelism'>,
+  written: Requests,
+  asked: Requests,
+): Requests {
   if (asked === written) return asked;
   const recorded = parseRequests(record.requests);
   return excess(forPods(written, record.parallelism), recorded) === undefined ? forPods(recorded, podsAtOnce) : asked;

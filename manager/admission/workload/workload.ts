@@ -24,6 +24,7 @@ import type { WorkKind } from '../../work-kind/work-kind.ts';
 import { nodeWishOf, type NodeWish } from './node-wish.ts';
 import { askedRequests, stillAsked } from './asked-requests.ts';
 import { priorityWishOf, type PriorityWish } from './priority.ts';
+import { byName, digestOfPodSets, podSetsAsked, sumOf, unfinished, type WorkloadPodSet } from './workload-pod-sets.ts';
 
 /** A Job as admission sees it: its requests and its progress. Immutable, and derived from the Job alone. */
 export type Workload = {
@@ -48,7 +49,7 @@ export type Workload = {
   readonly requests: Requests;
   /** The requests that its record allows, if they exceed the requests here. */
   readonly recordedRequests?: Requests;
-  /** How many pods may still exist at once, if fewer than requested. */
+  /** How many pods may still exist at once, if fewer than requested; of several pod sets each says it for itself. */
   readonly podsNeeded: number | undefined;
   /** The fewest pods with which the Workload may be admitted, if fewer than requested. */
   readonly minPods: number | undefined;
@@ -126,9 +127,6 @@ export type Workload = {
   readonly schedulingHash: string;
 };
 
-/** Pods of one template, as a part of a Workload. */
-export type WorkloadPodSet = { readonly podSet: string; readonly requests: Requests; readonly nodeWish: NodeWish };
-
 /** What a cluster lacks, by the name of the cluster. */
 export type Lacks = Readonly<Record<string, Lack>>;
 export type Lack = {
@@ -175,7 +173,7 @@ export function workloadOf(
 ): Workload | undefined {
   if (kind.controllerOf(job) !== MANAGER_CONTROLLER_NAME) return undefined;
   const wishes = wishesOf(job);
-  const { clusters: wish, hold, fencing, startTimeout, recoveryTimeout, maxExecution, minParallelism: least } = wishes;
+  const { clusters: wish, hold, fencing, startTimeout, recoveryTimeout, maxExecution } = wishes;
   const record = parsed.kind === 'Record' ? parsed.record : parsed.last;
   const phase = phaseOf(kind, job, parsed, record);
   const podSets = kind.podSets(job);
@@ -184,12 +182,19 @@ export function workloadOf(
   const { active, terminating, ready } = kind.progress(job);
   const written = requestsOf(podSets);
   const asked = askedRequests(podSets, job.metadata.namespace, written, adjustments);
+  const admitted = phase === 'Pending' ? undefined : record;
+  const isHere = record !== undefined && isDispatched(job.status, record);
+  // Work that is done moves with a Job alone: of another kind it counts where it was done.
+  const isReported = isHere && phase !== 'Pending';
+  const several = podSets.length > 1 ? podSetsAsked(podSets, job.metadata.namespace, adjustments, admitted, isReported) : undefined;
   const requests =
-    record === undefined || phase === 'Pending' ? asked.requests : stillAsked(podsAtOnce, record, written.requests, asked.requests);
-  const needed = kind.podsNeeded(job, record && Number(record.requests['pods'] ?? 0));
-  const several = podSets.length > 1 ? podSetsAsked(podSets, job.metadata.namespace, adjustments) : undefined;
-  const isOne = several === undefined;
-  const minPods = isOne && least.kind === 'MinParallelism' && (least.pods ?? 0) < podsAtOnce ? least.pods : undefined;
+    admitted === undefined
+      ? asked.requests
+      : several === undefined
+        ? stillAsked(podsAtOnce, admitted, written.requests, asked.requests)
+        : sumOf(several);
+  const elastic = podSets.find(({ count, minCount = count }) => minCount < count);
+  const minPods = elastic === undefined ? undefined : podsAtOnce - elastic.count + (elastic.minCount ?? elastic.count);
   const nodeWish = nodeWishOf(pod);
   const data = wishes.data.kind === 'Data' ? wishes.data.names : undefined;
   const { namespace, name, uid, resourceVersion, creationTimestamp } = job.metadata;
@@ -206,7 +211,7 @@ export function workloadOf(
     createdMs,
     queuedSinceMs: record?.evicted === true && record.queuedSince !== undefined ? Date.parse(record.queuedSince) : createdMs,
     requests,
-    podsNeeded: isOne && needed < podsAtOnce ? needed : undefined,
+    podsNeeded: several === undefined ? podsNeededOf(kind, job, podSets, record, isReported) : undefined,
     minPods,
     wish,
     hold: hold.kind === 'Hold' ? hold.held : undefined,
@@ -214,7 +219,7 @@ export function workloadOf(
     ...omitUndefined({ podSets: several }),
     podsTold: active + terminating,
     refusal: record === undefined ? undefined : refusalIn(job, record),
-    dispatched: record !== undefined && isDispatched(job.status, record),
+    dispatched: isHere,
     heldBack: findCondition(job.status?.conditions, SwitchyardCondition.Dispatched)?.reason === DispatchedReason.HomeRestored,
     started: record !== undefined && hasStarted(job.status, record, ready, () => kind.readyPodsNeeded(job, record.parallelism)),
     podsLostSinceMs: record === undefined || phase !== 'Admitted' ? undefined : podsLostSinceMs(job.status, record),
@@ -241,6 +246,19 @@ export function workloadOf(
     forbidden: asked.forbidden,
     schedulingHash: schedulingHashOf(requests, minPods, { clusters: wish, data }, nodeWish, classesOf(pod), record, several),
   };
+}
+
+/** How many pods of one set may still exist at once, if fewer than requested or admitted. */
+function podsNeededOf(
+  kind: WorkKind,
+  job: DeepReadonly<WorkObject>,
+  [only]: readonly PodSet[],
+  record: AdmissionRecord | undefined,
+  isReported: boolean,
+): number | undefined {
+  if (only?.finished !== undefined) return isReported ? unfinished(only, record?.parallelism) : undefined;
+  const needed = kind.podsNeeded(job, record && Number(record.requests['pods'] ?? 0));
+  return needed < kind.podsAtOnce(job) ? needed : undefined;
 }
 
 function phaseOf(kind: WorkKind, job: DeepReadonly<WorkObject>, parsed: ParsedRecord, record: AdmissionRecord | undefined): WorkloadPhase {
@@ -338,17 +356,3 @@ export function schedulingHashOf(
     ...apart,
   ]);
 }
-
-/** Equal for pod sets that ask for the same, in the same order. */
-export const digestOfPodSets = (podSets: readonly WorkloadPodSet[]): string =>
-  JSON.stringify(podSets.map(({ podSet, requests, nodeWish }) => [podSet, [...requests].toSorted(byName), nodeWish.digest]));
-
-/** Each pod set with its requests. Where one cannot be read, `problem` of the whole Workload says so. */
-const podSetsAsked = (podSets: readonly PodSet[], namespace: string, adjustments: PodAdjustments): WorkloadPodSet[] =>
-  podSets.map((podSet) => ({
-    podSet: podSet.name,
-    requests: askedRequests([podSet], namespace, requestsOf([podSet]), adjustments).requests,
-    nodeWish: nodeWishOf(podSet.template.spec),
-  }));
-
-const byName = ([a]: readonly [string, unknown], [b]: readonly [string, unknown]): number => (a < b ? -1 : a > b ? 1 : 0);

@@ -16,6 +16,8 @@ export type PolicyWish = {
   readonly jobController: string;
   /** Of the worker there; `kube-*` is denied in any case. */
   readonly deniedNamespaces: readonly string[];
+  /** Resources of kinds beside Job whose copies the account may write, such as `jobsets.jobset.x-k8s.io`. */
+  readonly kinds: readonly string[];
 };
 
 /**
@@ -33,7 +35,9 @@ export function accountPolicy({ namespace, name, ...wish }: PolicyWish): Granted
   });
 }
 
-function specOf(username: string, { jobController: controller, deniedNamespaces }: Pick<PolicyWish, 'jobController' | 'deniedNamespaces'>) {
+type CopyRules = Pick<PolicyWish, 'jobController' | 'deniedNamespaces' | 'kinds'>;
+
+function specOf(username: string, { jobController: controller, deniedNamespaces, kinds }: CopyRules) {
   // In place of the built-in controller a worker runs the Jobs of all namespaces.
   const denied = controller === BUILT_IN_JOB_CONTROLLER_NAME ? '' : inDenied(deniedNamespaces);
   const has = (object: string): string => `has(${object}.metadata.labels) && '${ORIGIN_LABEL}' in ${object}.metadata.labels`;
@@ -42,16 +46,19 @@ function specOf(username: string, { jobController: controller, deniedNamespaces 
       ? `(!has(${object}.spec.managedBy) || ${object}.spec.managedBy == '${controller}')`
       : `has(${object}.spec.managedBy) && ${object}.spec.managedBy == '${controller}'`;
   const annotated = `has(oldObject.metadata.annotations) && '${ORIGIN_UID_ANNOTATION}' in oldObject.metadata.annotations`;
-  const inTemplate = `oldObject.spec.template.spec.containers.exists(c, has(c.env) && c.env.exists(e, e.name == '${JOB_UID_VARIABLE}'))`;
-  const operations = ['CREATE', 'UPDATE', 'DELETE'];
-  const rule = (group: string, resources: readonly string[]) => {
-    const matched = { apiGroups: [group], apiVersions: ['v1'], resources };
-    return { ...matched, operations, scope: 'Namespaced' };
-  };
+  // Objects of other kinds have no pod template in that place, which an API server that checks types would not accept.
+  const job = kinds.length === 0 ? 'oldObject' : "variables.resource == 'jobs' && dyn(oldObject)";
+  const isNoWork = kinds.length === 0 ? "variables.resource != 'jobs'" : "variables.resource in ['leases', 'configmaps', 'secrets']";
+  const inTemplate = `${job}.spec.template.spec.containers.exists(c, has(c.env) && c.env.exists(e, e.name == '${JOB_UID_VARIABLE}'))`;
   return {
     failurePolicy: 'Fail',
     matchConstraints: {
-      resourceRules: [rule('batch', ['jobs', 'jobs/status']), rule('coordination.k8s.io', ['leases']), rule('', ['configmaps', 'secrets'])],
+      resourceRules: [
+        rule('batch', ['jobs', 'jobs/status']),
+        rule('coordination.k8s.io', ['leases']),
+        rule('', ['configmaps', 'secrets']),
+        ...kinds.map(ruleOfKind),
+      ],
     },
     matchConditions: [{ name: 'by-the-manager', expression: `request.userInfo.username == '${username}'` }],
     variables: [
@@ -64,8 +71,17 @@ function specOf(username: string, { jobController: controller, deniedNamespaces 
         message: `metadata.labels[${ORIGIN_LABEL}]: must be there, and spec.managedBy be ${controller}: the manager creates copies alone`,
         reason: 'Invalid',
       },
+      ...(kinds.length === 0
+        ? []
+        : [
+            {
+              expression: `${isNoWork} || variables.resource == 'jobs' || request.operation != 'CREATE' || ${has('object')}`,
+              message: `metadata.labels[${ORIGIN_LABEL}]: must be there: the manager creates copies alone`,
+              reason: 'Invalid',
+            },
+          ]),
       {
-        expression: `variables.resource != 'jobs' || request.operation != 'CREATE' || !request.namespace.startsWith('kube-')`,
+        expression: `${isNoWork} || request.operation != 'CREATE' || !request.namespace.startsWith('kube-')`,
         message: 'metadata.namespace: belongs to Kubernetes itself, and the manager creates no Jobs there',
         reason: 'Invalid',
       },
@@ -73,14 +89,14 @@ function specOf(username: string, { jobController: controller, deniedNamespaces 
         ? []
         : [
             {
-              expression: `variables.resource != 'jobs' || request.operation != 'CREATE' || !(${denied})`,
+              expression: `${isNoWork} || request.operation != 'CREATE' || !(${denied})`,
               message:
                 'metadata.namespace: is denied by --denied-namespaces of the worker (config.deniedNamespaces of its chart), and the manager creates no Jobs there',
               reason: 'Invalid',
             },
           ]),
       {
-        expression: `variables.resource != 'jobs' || request.operation == 'CREATE' || variables.wasCopy`,
+        expression: `${isNoWork} || request.operation == 'CREATE' || variables.wasCopy`,
         message: `metadata.labels[${ORIGIN_LABEL}]: is not there, and the manager neither changes nor deletes what is no copy`,
         reason: 'Invalid',
       },
@@ -96,6 +112,20 @@ function specOf(username: string, { jobController: controller, deniedNamespaces 
       },
     ],
   };
+}
+
+const rule = (group: string, resources: readonly string[], version = 'v1') => ({
+  apiGroups: [group],
+  apiVersions: [version],
+  resources,
+  operations: ['CREATE', 'UPDATE', 'DELETE'],
+  scope: 'Namespaced',
+});
+
+/** A resource with its group, as CustomResourceDefinitions are named. */
+function ruleOfKind(name: string) {
+  const [resource = '', ...group] = name.split('.');
+  return rule(group.join('.'), [resource, `${resource}/status`], '*');
 }
 
 /** Whether the namespace of a request is among the denied ones but for `kube-*`, as CEL; empty: there are no others. */

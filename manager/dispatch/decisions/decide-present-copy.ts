@@ -24,7 +24,8 @@ export function decidePresentCopy(
   nowMs: number,
 ): MirrorPlan {
   const { kind } = group;
-  if (isMismade(group, record, copy)) return { remote: deletions(kind, [copy]), home: NOTHING };
+  if (isMismade(group, record, copy) || isForOtherPods(group, local, record, copy))
+    return { remote: deletions(kind, [copy]), home: NOTHING };
   const { cluster } = copy;
   const view = group.clusters.get(cluster);
   const isResting = rests(group, local, record, copy);
@@ -87,6 +88,17 @@ const isMismade = (group: MirrorGroup, { epoch }: AdmissionRecord, { cluster, jo
     (problem?.reason === DispatchedReason.FieldsDropped && isRefusalOf(epoch, problem))
   );
 };
+
+/**
+ * The copy is to be resumed, and was made for an admission with other numbers of pods, or other flavors, that no change gives it. It rests:
+ * it is created again for the present admission. Its status, of which a new copy has nothing, does not come home any more.
+ */
+function isForOtherPods(group: MirrorGroup, local: DeepReadonly<WorkObject>, record: AdmissionRecord, { job }: Copy): boolean {
+  const { kind } = group;
+  if (kind.isSuspended(local) || !kind.isSuspended(job) || isFinished(job.status) || !kind.copies.isAtRest(job)) return false;
+  const wanted = wantedCopy(group, local, record);
+  return !('reason' in wanted) && kind.copies.hasOtherPods(job, wanted, record);
+}
 
 /** Job and copy are suspended, and the copy rests with certainty. */
 const rests = (group: MirrorGroup, local: DeepReadonly<WorkObject>, record: AdmissionRecord, { cluster, job }: Copy): boolean =>

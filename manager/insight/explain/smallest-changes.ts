@@ -1,4 +1,5 @@
 import type { DeepReadonly } from '../../../shared/api/kubernetes.ts';
+import { omitUndefined } from '../../../shared/runtime/omit-undefined.ts';
 import {
   chargesIn,
   formatAmount,
@@ -12,7 +13,6 @@ import {
   type Requests,
 } from '../../api/amount.ts';
 import type { ClusterQueue } from '../../api/cluster-queue.ts';
-import { forPods } from '../../api/job-requests.ts';
 import { sizedFor } from '../../admission/cache/reclaimable.ts';
 import { capacityOf } from '../../admission/quota/cluster-state.ts';
 import { largest } from '../../admission/scheduling/partial-admission.ts';
@@ -21,6 +21,7 @@ import type { Reservation } from '../../admission/workload/reservation.ts';
 import { scheduleUntilIdle } from '../world/schedule-until-idle.ts';
 import { freeOn } from '../../admission/quota/usage.ts';
 import type { Workload } from '../../admission/workload/workload.ts';
+import { withPods } from '../../admission/workload/workload-pod-sets.ts';
 import { cacheOf, queueingOf, sharingWith, waitingByQueue, type World } from '../world/world.ts';
 
 /** A change after which a Workload is admitted at once, despite all other pending ones. Amounts are quantities. */
@@ -126,18 +127,24 @@ export const withOpen = (world: World, name: string): World => ({
   clusters: world.clusters.map((cluster) => (cluster.name === name ? { ...cluster, closed: undefined } : cluster)),
 });
 
+/** Of several pod sets, the one that may have fewer pods has them. */
 function fewerPods(world: World, workload: Workload, runs: Runs): Change[] {
   const asked = workload.requests.get('pods') ?? 0;
-  if (asked <= 1) return [];
-  const pods = largest(1, asked - 1, (count) => {
+  const elastic = workload.podSets?.find(({ minPods }) => minPods !== undefined);
+  const fixed = workload.podSets === undefined ? 0 : asked - (elastic?.requests.get('pods') ?? 0);
+  if (asked - fixed <= 1) return [];
+  const pods = largest(fixed + 1, asked - 1, (count) => {
     const { minPods: _none, podsNeeded: _all, ...rest } = workload;
-    const smaller = asking({ ...rest, minPods: undefined, podsNeeded: undefined }, forPods(workload.requests, count));
+    const { requests, podSets } = withPods(workload, count);
+    const smaller = asking({ ...rest, ...omitUndefined({ podSets }), minPods: undefined, podsNeeded: undefined }, requests);
     return runs(withWorkload(world, smaller)) ? count : undefined;
   });
   return pods === undefined ? [] : [{ kind: 'FewerPods', pods }];
 }
 
 function lowerRequests(world: World, workload: Workload, runs: Runs): Change[] {
+  // Of several pod sets, each has requests of its own.
+  if (workload.podSets !== undefined) return [];
   const pods = workload.requests.get('pods') ?? 1;
   return [...workload.requests].flatMap(([resource, total]): Change[] => {
     if (resource === 'pods' || total === ZERO || pods === 0) return [];

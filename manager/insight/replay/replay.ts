@@ -1,18 +1,19 @@
 import { omitUndefined } from '../../../shared/runtime/omit-undefined.ts';
 import { IndexedHeap } from '../../../shared/kube/indexed-heap.ts';
 import type { AdmissionRecord } from '../../api/records.ts';
-import { formatRequests, forPods } from '../../api/job-requests.ts';
+import { formatRequests } from '../../api/job-requests.ts';
 import type { Decision } from '../../admission/scheduling/decision.ts';
 import type { CycleParts, LoggedAdmission, LoggedObject, LoggedSettings } from '../../admission/decision-log/decision-log.ts';
-import { partsOf } from '../../admission/decision-log/logged-decisions.ts';
+import { loggedPlace, partsOf } from '../../admission/decision-log/logged-decisions.ts';
 import { endedRecord } from '../../admission/cache/execution-time.ts';
 import type { Ending, History, Life, Moment, Step } from './logged-history.ts';
-import { workloadFrom, type LoggedJob } from '../../admission/decision-log/logged-workload.ts';
+import { withNeeded, workloadFrom, type LoggedJob, type LoggedNeed } from '../../admission/decision-log/logged-workload.ts';
 import { createReplayedAdmission } from './replayed-admission.ts';
 import { createReplayedSetup } from './replayed-setup.ts';
 import { runTimesOf } from './logged-run-times.ts';
 import { nextMost } from '../../admission/queues/scheduling-cycle.ts';
 import type { Workload } from '../../admission/workload/workload.ts';
+import { withPods } from '../../admission/workload/workload-pod-sets.ts';
 
 /** The policy of a replay, where it differs from the log. */
 export type ReplayPolicy = {
@@ -118,15 +119,7 @@ export function replay(history: History, policy: ReplayPolicy = { objects: [] })
     const job = byKey.get(queued.workload.key);
     if (job === undefined) return;
     if (decision.kind === 'Admit') {
-      const { cluster, flavors, parallelism } = decision.record;
-      admissions.push({
-        atMs: now.atMs,
-        job: job.life.key,
-        queue,
-        cluster,
-        flavors,
-        ...(parallelism === undefined ? {} : { pods: parallelism }),
-      });
+      admissions.push({ atMs: now.atMs, job: job.life.key, queue, ...loggedPlace(decision.record) });
       place(job, decision.record, now);
     }
     if (decision.kind !== 'Preempt') return;
@@ -207,10 +200,10 @@ export function replay(history: History, policy: ReplayPolicy = { objects: [] })
   }
 
   /** The Job holds quota for this number of pods. `starting`: they are not all ready. */
-  function shrink(job: ReplayedJob, needed: number | undefined, starting?: true): void {
+  function shrink(job: ReplayedJob, needed: LoggedNeed | undefined, starting?: true): void {
     if (job.record === undefined || job.state !== 'placed') return;
-    const workload = { ...workloadFrom(job.told, job.record), phase: 'Admitted', podsNeeded: needed, started: starting !== true } as const;
-    admission.holds(workload, job.record);
+    const workload = withNeeded(workloadFrom(job.told, job.record), needed);
+    admission.holds({ ...workload, phase: 'Admitted', started: starting !== true }, job.record);
   }
 
   function evict(job: ReplayedJob): void {
@@ -303,7 +296,7 @@ export function replay(history: History, policy: ReplayPolicy = { objects: [] })
     // Under this policy the Job has another course already.
     if (record === undefined || job.state !== 'waiting') return;
     job.told = told;
-    admission.holds({ ...workloadFrom(told, record), phase: told.phase, podsNeeded: told.needed, started: told.starting !== true }, record);
+    admission.holds({ ...workloadFrom(told, record), phase: told.phase, started: told.starting !== true }, record);
     job.queue = record.clusterQueue;
     const logged = job.life.placements[job.ordinal];
     place(job, record, logged?.from ?? from);
@@ -376,16 +369,27 @@ const AFTER_ALL = Number.POSITIVE_INFINITY;
 const compareMoments = (a: Moment, b: Moment): number => a.atMs - b.atMs || (a.line === b.line ? 0 : a.line - b.line);
 
 /** The record of a logged admission, as far as decisions depend on it. */
-export const recordFor = (
-  { queue, cluster, flavors, pods }: LoggedAdmission,
-  { requests }: Pick<Workload, 'requests'>,
+export function recordFor(
+  { queue, cluster, flavors, podSets: taken, pods }: LoggedAdmission,
+  workload: Pick<Workload, 'requests' | 'podSets'>,
   atMs: number,
-): AdmissionRecord => ({
-  clusterQueue: queue,
-  flavors,
-  cluster,
-  epoch: 1,
-  since: new Date(atMs).toISOString(),
-  requests: formatRequests(forPods(requests, pods)),
-  ...(pods === undefined ? {} : { parallelism: pods }),
-});
+): AdmissionRecord {
+  const { requests, podSets } = withPods(workload, pods);
+  return {
+    clusterQueue: queue,
+    flavors,
+    cluster,
+    epoch: 1,
+    since: new Date(atMs).toISOString(),
+    requests: formatRequests(requests),
+    ...omitUndefined({
+      podSets: podSets?.map(({ podSet: name, requests: each, admittedPods: count }) => ({
+        name,
+        flavors: taken?.[name] ?? flavors,
+        requests: formatRequests(each),
+        ...omitUndefined({ count }),
+      })),
+      parallelism: pods,
+    }),
+  };
+}

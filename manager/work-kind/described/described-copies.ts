@@ -26,6 +26,7 @@ import { apiVersionOf } from '../../../shared/api/resources.ts';
 import { findCondition, isFinished } from '../../../shared/kube/conditions.ts';
 import { objectKey } from '../../../shared/kube/keys.ts';
 import { omitUndefined } from '../../../shared/runtime/omit-undefined.ts';
+import { sameJson } from '../../api/json-diff.ts';
 import { isJsonObject } from '../../api/json-value.ts';
 import { withReferences } from '../../api/pod-references.ts';
 import { copiedAnnotations, copiedLabels, variablesForPods } from '../copy/copied-metadata.ts';
@@ -38,7 +39,7 @@ import type { SingleCopyRules } from '../work-kind.ts';
 import { kindsOwn, verdict } from './described-conditions.ts';
 import type { Description } from './description.ts';
 import { type FieldPath, valueAt, withoutField, withValueAt } from '../../../shared/api/field-path.ts';
-import { podSelectorOf } from './reading.ts';
+import { podSelectorOf, type Reading } from './reading.ts';
 import type { Readings } from './readings.ts';
 import { isCompact } from './described-cache.ts';
 import { visibleObject } from './visible-object.ts';
@@ -81,6 +82,8 @@ export function describedCopies(description: Description, readings: Readings): S
         ...(spec === undefined ? {} : { spec: withReferences(spec, nameOf) as PodSpec }),
       })),
     changesPods: () => false,
+    hasOtherPods: (copy, wanted, { since }) =>
+      hasOtherPods(readings.of(copy), readings.of(wanted), Date.parse(copy.metadata.creationTimestamp) < Date.parse(since)),
     hasLostController,
     hasOtherController: hasLostController,
     // What a copy has lost since it was made may have been changed by its operator.
@@ -100,6 +103,17 @@ export function describedCopies(description: Description, readings: Readings): S
 }
 
 const LISTED_MAX = 10;
+
+/** `isEarlier`: the copy was made for an earlier admission. Labels that a later one has beside those sent are from a webhook there. */
+const hasOtherPods = ({ podSets: present }: Reading, { podSets: wanted }: Reading, isEarlier: boolean): boolean =>
+  present.length !== wanted.length ||
+  wanted.some(({ name, count, template: { spec } }) => {
+    const same = present.find((podSet) => podSet.name === name);
+    if (same?.count !== count) return true;
+    const { nodeSelector = {}, tolerations } = same.template.spec ?? {};
+    const sent = spec?.nodeSelector ?? {};
+    return !keeps(sent, nodeSelector) || (isEarlier && !sameJson(nodeSelector, sent)) || !keeps(spec?.tolerations, tolerations);
+  });
 
 /** The object for a worker cluster, with all fields of the user. Parts are shared with the original: the result is sent, never changed. */
 function copyOf(description: Description, readings: Readings, local: DeepReadonly<WorkObject>, options: CopyOptions): Unsaved<WorkObject> {

@@ -6,12 +6,13 @@ import { isJsonObject } from '../../api/json-value.ts';
 import { selectorText } from '../copy/selector-text.ts';
 import { claimProblems, namespaceProblems, PODS_AT_ONCE_MAX, requestProblems } from '../pod-set-problems.ts';
 import type { Progress, SingleKind } from '../work-kind.ts';
+import { admittedPart } from './admitted-part.ts';
 import { controllerOf, describedCache, isCompact, needsOf, referencesOf } from './described-cache.ts';
 import { describedCopies } from './described-copies.ts';
 import { describedHome } from './described-home.ts';
 import type { Description } from './description.ts';
 import { patchOperations, valueAt, withValueAt } from '../../../shared/api/field-path.ts';
-import { podSelectorOf } from './reading.ts';
+import { podSelectorOf, type Reading } from './reading.ts';
 import { Readings } from './readings.ts';
 import { visibleObject, visibleTemplate } from './visible-object.ts';
 
@@ -52,13 +53,13 @@ export function describedKind(description: Description): SingleKind {
       isJsonObject(spec) ? [...readings.of({ metadata: {}, spec }).problems] : [{ field: 'spec', problem: 'is missing' }],
     ruleProblems: (object, rules) => ruleProblems(description, readings, object, rules),
     podSets: (object) => readings.of(object).podSets,
-    podsAtOnce: (object) => readings.of(asObject(object)).state.pods,
-    podsNeeded: (object) => readings.of(object).podSets.reduce((sum, { count, finished }) => sum + Math.max(0, count - finished), 0),
+    podsAtOnce: (object) => podsIn(readings.of(asObject(object))),
+    podsNeeded: (object) => podsIn(readings.of(object)),
     readyPodsNeeded: (object, admittedPods) => {
       const { pods, finished } = readings.of(object).state;
       return Math.max(1, Math.min(pods, admittedPods ?? pods) - finished);
     },
-    admittedPart: (object, { parallelism }) => admittedPart(readings, object, parallelism),
+    admittedPart: (object, record) => admittedPart(readings.of(object).podSets, object, record),
     graceSeconds: (object) =>
       Math.max(
         0,
@@ -84,6 +85,8 @@ export function describedKind(description: Description): SingleKind {
   return kind;
 }
 
+const podsIn = ({ podSets }: Reading): number => podSets.reduce((sum, { count }) => sum + count, 0);
+
 const asObject = (object: DeepReadonly<Pick<WorkObject, 'spec'>>): DeepReadonly<Unsaved<WorkObject>> =>
   'metadata' in object ? (object as DeepReadonly<WorkObject>) : { metadata: {}, spec: object.spec };
 
@@ -104,7 +107,9 @@ function ruleProblems(
     const remedy = 'move scripts and data into a ConfigMap or an image, or ask an administrator to raise --max-job-bytes';
     return [{ field: kind.toLowerCase(), problem: `has ${bytes} bytes as JSON, and at most ${bytesMax} are taken; ${remedy}` }];
   }
-  const { podSets, templates, problems, state } = readings.of(object);
+  const reading = readings.of(object);
+  const { podSets, templates, problems } = reading;
+  const pods = podsIn(reading);
   const visible = bytes > VISIBLE_BYTES_MAX ? bytesOf(isCompact(object) ? object : visibleObject(object, templates)) : 0;
   if (visible > VISIBLE_BYTES_MAX) {
     const what = 'what expressions see of it: all but long texts, and what containers do';
@@ -116,8 +121,8 @@ function ruleProblems(
   return [
     ...namespaceProblems(object, deniedNamespaces, kind),
     ...(podSets.length === 0 ? [{ field: 'spec', problem: `has no pods where the description of ${kind} looks for them; name some` }] : []),
-    ...(state.pods > PODS_AT_ONCE_MAX
-      ? [{ field: 'spec', problem: `asks for ${state.pods} pods at once, and at most ${PODS_AT_ONCE_MAX} are taken; split the ${kind}` }]
+    ...(pods > PODS_AT_ONCE_MAX
+      ? [{ field: 'spec', problem: `asks for ${pods} pods at once, and at most ${PODS_AT_ONCE_MAX} are taken; split the ${kind}` }]
       : []),
     ...podSets.flatMap((podSet) => requestProblems([podSet], podSet.field ?? 'spec')),
     ...podSets.flatMap((podSet) => claimProblems([podSet], resourceClaims, podSet.field ?? 'spec', kind)).slice(0, 1),
@@ -128,15 +133,6 @@ function ruleProblems(
 function bytesOf({ status: _status, ...object }: DeepReadonly<Unsaved<WorkObject>>): number {
   const { managedFields: _managedFields, ...metadata } = object.metadata;
   return Buffer.byteLength(JSON.stringify({ ...object, metadata }));
-}
-
-/** With fewer pods in the pod set that may have fewer; as it is where none may have so few. */
-function admittedPart(readings: Readings, object: DeepReadonly<WorkObject>, pods: number | undefined): DeepReadonly<WorkObject> {
-  const { podSets, state } = readings.of(object);
-  if (pods === undefined || state.pods <= pods) return object;
-  const surplus = state.pods - pods;
-  const elastic = podSets.find(({ count, minCount, countPath }) => countPath !== undefined && count - surplus >= (minCount ?? count));
-  return elastic?.countPath === undefined ? object : withValueAt(object, elastic.countPath, elastic.count - surplus);
 }
 
 /** Which of its pods run, its status does not say: from its start to its end all of them count. */

@@ -143,6 +143,7 @@ function readerInto(problems: FieldProblem[]) {
     return [];
   };
   return {
+    problem: (field: string, problem: string): unknown => problems.push({ field, problem }),
     required,
     optional: <T>(
       compile: Compile<T>,
@@ -156,7 +157,16 @@ function readerInto(problems: FieldProblem[]) {
   };
 }
 
-const podSetOf = (reader: Reader, podSet: DescribedPodSet, field: string): PodSetDescription => ({
+function podSetOf(reader: Reader, podSet: DescribedPodSet, field: string): PodSetDescription {
+  const { items, minCount: least, countPath } = podSet;
+  if (least !== undefined && countPath === undefined)
+    reader.problem(`${field}.minCount`, 'needs countPath, the path of the field that a smaller count is written to; add it');
+  if (countPath !== undefined && items === undefined && !countPath.startsWith('spec.'))
+    reader.problem(`${field}.countPath`, `is ${JSON.stringify(countPath)}, and nothing but the spec is written; begin with spec`);
+  return compiledPodSet(reader, podSet, field);
+}
+
+const compiledPodSet = (reader: Reader, podSet: DescribedPodSet, field: string): PodSetDescription => ({
   field,
   name: podSet.name ?? '',
   items: podSet.items,

@@ -51,7 +51,7 @@ export function readObject(description: Description, object: DeepReadonly<Unsave
   const problems: FieldProblem[] = [...places, ...read].flatMap((each) => [...each.problems]);
   const value = <T>(expression: Expression<T> | undefined): T | undefined => valueOf(expression, variables, budget, problems);
   for (const { rule, field, message } of description.validations) if (value(rule) === false) problems.push({ field, problem: message });
-  problems.push(...sameNames(podSets));
+  problems.push(...sameNames(podSets), ...elasticProblems(podSets, object));
   const podLabels = podLabelsOf(description, variables, budget);
   const seconds = (expression: Expression<number | 'absent'> | undefined): number | undefined => {
     const found = value(expression);
@@ -171,7 +171,8 @@ function podSetsAt(
       return [];
     }
     const count = number(podSet.count, 1);
-    const minCount = podSet.minCount === undefined ? undefined : number(podSet.minCount, 0);
+    const least = value(podSet.minCount);
+    const minCount = typeof least === 'number' ? Math.max(1, least) : undefined;
     return [
       {
         name,
@@ -234,3 +235,22 @@ function sameNames(podSets: readonly ReadPodSet[]): FieldProblem[] {
     ? []
     : [{ field: 'spec', problem: `has two pod sets of the name "${twice}"; give each entry a name of its own` }];
 }
+
+/** One pod set may be admitted with fewer pods, as in Kueue, and the field that they are written to must be their number. */
+function elasticProblems(podSets: readonly ReadPodSet[], object: DeepReadonly<Unsaved<WorkObject>>): FieldProblem[] {
+  const elastic = podSets.filter(({ count, minCount = count }) => minCount < count);
+  const [first, second] = elastic;
+  const many =
+    first === undefined || second === undefined
+      ? []
+      : [{ field: fieldOf(second), problem: `may have fewer pods, as ${fieldOf(first)} may; of one object, one pod set can` }];
+  const others = elastic.flatMap(({ countPath, count, ...podSet }) => {
+    const written = valueAt(object, countPath ?? []);
+    if (written === count) return [];
+    const problem = `is ${JSON.stringify(written)}, where the pod set "${podSet.name}" has ${count} pods: fewer cannot be written to it`;
+    return [{ field: pathText(countPath ?? []), problem }];
+  });
+  return [...many, ...others];
+}
+
+const fieldOf = ({ countPath, field = 'spec' }: ReadPodSet): string => (countPath === undefined ? field : pathText(countPath));

@@ -1,4 +1,6 @@
 import type { DeepReadonly, Unsaved, WorkObject, WorkStatus } from '../../../shared/api/kubernetes.ts';
+import { writtenRecordOf } from '../../api/records.ts';
+import { admittedPart } from './admitted-part.ts';
 import type { Description } from './description.ts';
 import { readObject, type Reading } from './reading.ts';
 import type { ReadState } from './read-state.ts';
@@ -19,7 +21,7 @@ export class Readings {
   of(object: DeepReadonly<Unsaved<WorkObject>>): Reading {
     const known = this.#ofObjects.get(object);
     if (known !== undefined) return known;
-    return this.#keep(object, readObject(this.#description, object));
+    return this.#keep(object, readAsAdmitted(this.#description, object));
   }
 
   /** The state of an object, or of a status alone. */
@@ -48,6 +50,18 @@ export class Readings {
     if (typeof status === 'object' && status !== null) this.#ofStatuses.set(status, reading.state);
     return reading;
   }
+}
+
+/**
+ * Where an object was admitted with fewer pods, its status is that of a copy that has so many: its state is read with their number. The
+ * record is not verified: a false one costs its own object a wrong state, and its admission.
+ */
+function readAsAdmitted(description: Description, object: DeepReadonly<Unsaved<WorkObject>>): Reading {
+  const reading = readObject(description, object);
+  const written = writtenRecordOf(object);
+  if (written.kind !== 'Record' || written.record.parallelism === undefined) return reading;
+  const part = admittedPart(reading.podSets, object, written.record);
+  return part === object ? reading : { ...reading, state: readObject(description, part).state };
 }
 
 const isWhole = (object: DeepReadonly<Pick<WorkObject, 'status'>>): object is DeepReadonly<WorkObject> =>

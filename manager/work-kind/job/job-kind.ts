@@ -56,6 +56,7 @@ const copies: SingleCopyRules = {
     return { ...copy, spec: { ...copy.spec, template: { ...template, spec: withReferences(template.spec, nameOf) } } };
   },
   changesPods: changesTemplate,
+  hasOtherPods: () => false,
   hasLostController,
   hasOtherController,
   // A copy of the first generation is as it was created, even when it existed before this create.

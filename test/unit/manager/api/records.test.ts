@@ -15,6 +15,10 @@ describe('the admission record', () => {
       clusterUID: 'uid-eu',
       epoch: 4,
       charged: { credits: '40', pods: '4' },
+      podSets: [
+        { name: 'head', flavors: { cpu: 'spot' }, requests: { cpu: '1', pods: '1' } },
+        { name: 'workers', flavors: { cpu: 'default' }, requests: { cpu: '3', pods: '3' }, charged: { credits: '30' }, count: 3 },
+      ],
       parallelism: 4,
       executedSeconds: 90,
       pastAdmissions: [{ cluster: 'us-1', since: '2025-12-31T23:00:00Z', until: '2025-12-31T23:01:30Z' }],
@@ -56,6 +60,10 @@ describe('the admission record', () => {
     [text({ requests: undefined }), 'each value of requests must be a quantity'],
     [text({ requests: { cpu: 1 } }), 'requests.cpu must be a quantity'],
     [text({ charged: { credits: 3 } }), 'charged.credits must be a quantity'],
+    [
+      text({ podSets: [{ name: 'workers', flavors: {}, requests: {}, count: 0 }] }),
+      'podSets must be a list of pod sets with name, flavors and requests, or absent',
+    ],
     [text({ parallelism: 0 }), 'parallelism must be a positive integer or absent'],
     [text({ executedSeconds: 0 }), 'executedSeconds must be a positive integer or absent'],
     [text({ evicted: false }), 'evicted must be true or absent'],

@@ -1,15 +1,19 @@
 import { beforeEach, describe, expect, test } from 'vitest';
 import type { Decision } from '../../../../../manager/admission/scheduling/decision.ts';
 import { createDecisionRecorder, type DecisionRecorder } from '../../../../../manager/admission/decision-log/decision-recorder.ts';
-import { partsOf } from '../../../../../manager/admission/decision-log/logged-decisions.ts';
+import { loggedPlace, partsOf } from '../../../../../manager/admission/decision-log/logged-decisions.ts';
 import { loggable, loggedObject, type SetupObjects } from '../../../../../manager/admission/decision-log/logged-object.ts';
 import { settingsFrom, settingsOf } from '../../../../../manager/admission/decision-log/logged-settings.ts';
-import { type LoggedJob, loggedJob, workloadFrom } from '../../../../../manager/admission/decision-log/logged-workload.ts';
+import { type LoggedJob, loggedJob, withNeeded, workloadFrom } from '../../../../../manager/admission/decision-log/logged-workload.ts';
 import type { Workload } from '../../../../../manager/admission/workload/workload.ts';
+import { ANY_NODE } from '../../../../../manager/admission/workload/node-wish.ts';
 import { workloadOf } from '../../../../../manager/admission/workload/workload.ts';
+import type { WorkloadPodSet } from '../../../../../manager/admission/workload/workload-pod-sets.ts';
+import { parseRequests } from '../../../../../manager/api/amount.ts';
+import { recordFor } from '../../../../../manager/insight/replay/replay.ts';
 import type { WorkerCluster } from '../../../../../manager/api/worker-cluster.ts';
 import { memoryLineSink, type MemoryLineSink } from '../../../../support/memory-line-sink.ts';
-import { aHomeJob } from '../../../../support/jobs.ts';
+import { aHomeJob, aRecord } from '../../../../support/jobs.ts';
 import { aClusterQueue, aWorkload, head, objects } from '../setup.ts';
 import { JOB_KIND } from '../../../../../manager/work-kind/job/job-kind.ts';
 
@@ -263,6 +267,45 @@ test('a Workload comes out of the log as it went in, as far as decisions depend 
   const { schedulingHash: _hash, resourceVersion: _version, graceSeconds: _grace, ...same } = workload;
   expect(back).toMatchObject(same);
   expect(loggedJob(back, 3)).toEqual(told);
+});
+
+test('several pod sets come out of the log with what each may have fewer, has finished, and takes', () => {
+  const set = (podSet: string, cpu: string, pods: string, parts: Partial<WorkloadPodSet> = {}): WorkloadPodSet => ({
+    podSet,
+    requests: parseRequests({ cpu, pods }),
+    nodeWish: ANY_NODE,
+    ...parts,
+  });
+  const podSets = [set('head', '2', '2', { podsNeeded: 1 }), set('workers', '8', '4', { minPods: 1, podsNeeded: 3 })];
+  const workload = aWorkload('a', {}, { requests: parseRequests({ cpu: '10', pods: '6' }), minPods: 3, podSets });
+  const told = loggedJob(workload, 3);
+  expect(told.needed).toEqual({ head: 1, workers: 3 });
+  const back = workloadFrom(JSON.parse(JSON.stringify(told)), undefined);
+  expect(back.podSets).toEqual(podSets);
+  expect(withNeeded(back, { workers: 2 }).podSets?.map(({ podsNeeded }) => podsNeeded)).toEqual([undefined, 2]);
+  expect(withNeeded(back, undefined)).not.toHaveProperty('podSets.1.podsNeeded');
+  expect(withNeeded(aWorkload('b'), 4)).toEqual({ ...aWorkload('b'), podsNeeded: 4 });
+  const record = aRecord({
+    cluster: 'eu',
+    flavors: { cpu: 'spot' },
+    parallelism: 5,
+    podSets: [
+      { name: 'head', flavors: { cpu: 'spot' }, requests: { cpu: '2', pods: '2' } },
+      { name: 'workers', flavors: { cpu: 'default' }, requests: { cpu: '6', pods: '3' }, count: 3 },
+    ],
+  });
+  const place = loggedPlace(record);
+  expect(place).toEqual({
+    cluster: 'eu',
+    flavors: { cpu: 'spot' },
+    podSets: { head: { cpu: 'spot' }, workers: { cpu: 'default' } },
+    pods: 5,
+  });
+  expect(recordFor({ job: 'team/a', queue: 'main', ...place }, back, 0)).toMatchObject({
+    requests: { cpu: '8', pods: '5' },
+    podSets: record.podSets,
+    parallelism: 5,
+  });
 });
 
 test('decisions are told by what they came to, and no message is looked for', () => {

@@ -24,6 +24,7 @@ test.each<[string, Partial<Workload>]>([
   ['it is being evicted', { phase: 'Evicting' }],
   ['it asks for as much', { requests: parseRequests({ cpu: '4', pods: '4' }) }],
   ['it asks for more of one thing', { requests: parseRequests({ cpu: '2', memory: '1Gi', pods: '2' }) }],
+  ['it is of another kind, whose copy keeps its pods', { name: 'crews.example.com:a' }],
   ['it cannot be read', { problem: 'resources of the pod template: no' }],
 ])('it holds what it held while %s', (_why, parts) => {
   expect(lowered(parts)).toBeUndefined();

@@ -10,6 +10,9 @@ import type { Decision } from '../../../../../manager/admission/scheduling/decis
 import type { FairSharingConfig } from '../../../../../manager/admission/fair-sharing/fair-strategy.ts';
 import { charge } from '../../../../../manager/admission/flavors/holding.ts';
 import { nodeWishOf } from '../../../../../manager/admission/workload/node-wish.ts';
+import type { Workload } from '../../../../../manager/admission/workload/workload.ts';
+import { sumOf } from '../../../../../manager/admission/workload/workload-pod-sets.ts';
+import type { RecordedPodSet } from '../../../../../manager/api/records.ts';
 import { schedule } from '../../../../../manager/admission/scheduling/schedule.ts';
 import { createShapeAvoidance } from '../../../../../manager/admission/workload/shape-avoidance.ts';
 import { buildQueueingSetup, type Snapshot } from '../../../../../manager/admission/snapshot/snapshot.ts';
@@ -26,14 +29,24 @@ export type CohortOf = {
   readonly weight?: string | number;
 };
 
+/** `requests` are those of each pod. */
+export type PodSetOf = {
+  readonly requests: Quotas;
+  readonly pods?: number;
+  readonly minPods?: number;
+  readonly spec?: Partial<PodSpec>;
+};
+
 /** The first of a queue. */
 export type Waiting = {
   readonly name: string;
   readonly queue: string;
   /** Of all of its pods, or, where there are `pods`, of each. */
-  readonly requests: Quotas;
+  readonly requests?: Quotas;
   readonly pods?: number;
   readonly minPods?: number;
+  /** In place of `requests`, where there are several. */
+  readonly podSets?: Readonly<Record<string, PodSetOf>>;
   readonly priority?: number;
   /** Seconds since the beginning. */
   readonly created?: number;
@@ -64,20 +77,41 @@ const cohortOf = ([name, { parent, quota, groups, weight }]: [string, CohortOf])
   };
 };
 
+const nodesOf = (spec: Partial<PodSpec>) => nodeWishOf({ containers: [], ...spec });
+const requestsOf = ({ requests = {}, pods = 1 }: Pick<Waiting, 'requests' | 'pods'>) =>
+  multiplyRequests(parseRequests({ ...requests, pods: '1' }), pods);
+
+const sizesOf = ({ podSets, minPods, ...one }: Waiting): Partial<Workload> => {
+  if (podSets === undefined) return { requests: requestsOf(one), minPods };
+  const several = Object.entries(podSets).map(([podSet, { minPods: least, spec = {}, ...each }]) => ({
+    podSet,
+    requests: requestsOf(each),
+    nodeWish: nodesOf(spec),
+    ...omitUndefined({ minPods: least }),
+  }));
+  const all = Object.values(podSets);
+  const fewest = all.reduce((sum, { pods = 1, minPods: least = pods }) => sum + least, 0);
+  return {
+    requests: sumOf(several),
+    podSets: several,
+    minPods: all.some((each) => each.minPods !== undefined) ? fewest : undefined,
+  };
+};
+
 const headOf = (waiting: Waiting, arrival: number) => {
-  const { name, queue, requests, pods = 1, minPods, priority = 0, created = arrival, spec, usage } = waiting;
+  const { name, queue, requests = {}, priority = 0, created = arrival, spec, usage } = waiting;
   const workload = aWorkload(name, requests, {
-    requests: multiplyRequests(parseRequests({ ...requests, pods: '1' }), pods),
-    minPods,
+    ...sizesOf(waiting),
     createdMs: created * 1000,
-    ...(spec === undefined ? {} : { nodeWish: nodeWishOf({ containers: [], ...spec }) }),
+    ...(spec === undefined ? {} : { nodeWish: nodesOf(spec) }),
   });
   return { clusterQueue: queue, queued: { workload, priority, arrival: created }, ...omitUndefined({ usage }) };
 };
 
 /**
  * What is decided in one cycle, a sentence for everybody whom it concerns, by name: `big runs on spot`, `big runs with 3 pods on spot`,
- * `low stops (InClusterQueue)`, `big makes room`, `big waits`, `big is too late` (another one was faster).
+ * `big runs: head 1 on default, workers 3 on spot`, `low stops (InClusterQueue)`, `big makes room`, `big waits`, `big is too late`
+ * (another one was faster).
  */
 export function decided({ queues, cohorts = {}, flavors = {}, running = [], waiting, fairSharing, used }: Cycle): readonly string[] {
   const clusterQueues = Object.entries(queues).map(([name, spec]) => aQueue(name, spec));
@@ -116,7 +150,8 @@ function told(decision: Decision): readonly string[] {
   const { name } = decision.head.queued.workload;
   switch (decision.kind) {
     case 'Admit': {
-      const { flavors, parallelism } = decision.record;
+      const { flavors, parallelism, podSets } = decision.record;
+      if (podSets !== undefined) return [`${name} runs: ${podSets.map(podSetTold).join(', ')}`];
       const pods = parallelism === undefined ? '' : ` with ${parallelism} pods`;
       const asked = decision.head.queued.workload.requests;
       const used = [...new Set(Object.entries(flavors).flatMap(([resource, flavor]) => (asked.has(resource) ? [flavor] : [])))];
@@ -133,3 +168,6 @@ function told(decision: Decision): readonly string[] {
       return [`${name} waits`];
   }
 }
+
+const podSetTold = ({ name, flavors, requests }: RecordedPodSet): string =>
+  `${name} ${requests['pods']} on ${[...new Set(Object.values(flavors))].join(' and ')}`;

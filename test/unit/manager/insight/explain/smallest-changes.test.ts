@@ -10,9 +10,11 @@ import {
   type Change,
 } from '../../../../../manager/insight/explain/smallest-changes.ts';
 import { scheduleUntilIdle } from '../../../../../manager/insight/world/schedule-until-idle.ts';
+import { ANY_NODE } from '../../../../../manager/admission/workload/node-wish.ts';
+import { sumOf, withPods } from '../../../../../manager/admission/workload/workload-pod-sets.ts';
+import { omitUndefined } from '../../../../../shared/runtime/omit-undefined.ts';
 import type { World } from '../../../../../manager/insight/world/world.ts';
 import { parseAmount, parseRequests } from '../../../../../manager/api/amount.ts';
-import { forPods } from '../../../../../manager/api/job-requests.ts';
 import { seededRandom } from '../../../../../shared/runtime/random.ts';
 import { aWorld, holding, pods } from './explained-world.ts';
 import { aCluster, aClusterQueue, aWorkload } from '../../admission/setup.ts';
@@ -91,6 +93,28 @@ describe('the smallest changes after which a Job would run now', () => {
     }
   });
 
+  test('of several pod sets, the one that may have fewer pods has them, and of none else it is guessed', () => {
+    const set = (podSet: string, count: number, least?: number) => ({
+      podSet,
+      requests: parseRequests({ cpu: String(count), pods: String(count) }),
+      nodeWish: ANY_NODE,
+      ...omitUndefined({ minPods: least }),
+    });
+    const both = (least?: number) => {
+      const podSets = [set('head', 1), set('workers', 6, least)];
+      const minPods = least === undefined ? undefined : 1 + least;
+      return aWorld([main], [aCluster('eu')], [holding('a', '5'), aWorkload('wide', {}, { requests: sumOf(podSets), podSets, minPods })]);
+    };
+    const world = both(4);
+    expect(changesOf(world)).toEqual([
+      { kind: 'FewerPods', pods: 3 },
+      { kind: 'MoreQuota', clusterQueue: 'main', flavor: 'default', by: { cpu: '4' } },
+      { kind: 'JobsEnd', jobs: ['team/a'] },
+    ]);
+    for (const change of changesOf(world)) expect(scheduleUntilIdle(changed(world, change)).get('team/wide')?.kind).toBe('Admit');
+    expect(changesOf(both()).map(({ kind }) => kind)).toEqual(['MoreQuota', 'JobsEnd']);
+  });
+
   test('a resource for which there is no quota is one that it should not ask for', () => {
     const world = aWorld([main], [aCluster('eu')], [pods('wide', 1, { cpu: '1', 'nvidia.com/gpu': '1' })]);
     expect(changesOf(world)).toEqual([{ kind: 'LowerRequest', resource: 'nvidia.com/gpu', perPod: '0' }]);
@@ -136,7 +160,7 @@ function changed(world: World, change: Change): World {
   if (wide === undefined) throw new Error('nobody is wide');
   switch (change.kind) {
     case 'FewerPods':
-      return withWorkload(world, asking(wide, forPods(wide.requests, change.pods)));
+      return withWorkload(world, { ...asking(wide, wide.requests), ...withPods(wide, change.pods), minPods: undefined });
     case 'LowerRequest': {
       const perPod = parseAmount(change.resource, change.perPod) * (wide.requests.get('pods') ?? 0);
       return withWorkload(world, asking(wide, new Map([...wide.requests, [change.resource, parseAmount('pods', perPod)]])));

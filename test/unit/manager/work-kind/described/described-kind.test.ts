@@ -2,7 +2,10 @@ import { describe, expect, test } from 'vitest';
 import { DEFAULT_JOB_RULES } from '../../../../../manager/api/job-rules.ts';
 import { copyIdentity } from '../../../../../manager/work-kind/copy-marks.ts';
 import type { CopyOptions } from '../../../../../manager/work-kind/copy-options.ts';
-import { STATUS_ANNOTATION } from '../../../../../shared/api/names.ts';
+import { type AdmissionRecord, formatAdmissionRecord } from '../../../../../manager/api/records.ts';
+import { ADMISSION_ANNOTATION, STATUS_ANNOTATION } from '../../../../../shared/api/names.ts';
+import { aRecord } from '../../../../support/jobs.ts';
+import { admittedPart } from '../../../../../manager/work-kind/described/admitted-part.ts';
 import { describedKind } from '../../../../../manager/work-kind/described/described-kind.ts';
 import type { JobCondition, WorkObject, WorkStatus } from '../../../../../shared/api/kubernetes.ts';
 import { aCrew, aCrewKind, compiled, CREW_SPEC } from './described.ts';
@@ -43,6 +46,13 @@ const aCopy = (of: { readonly spec?: object; readonly status?: WorkStatus; reado
   } as WorkObject;
 };
 const cached = (of: Parameters<typeof aCopy>[0] = {}): WorkObject => kind.copies.essentials(aCopy(of), false);
+const STAMP = { written: '2026-01-01T00:00:00.500Z', seal: 'abc' };
+const CREW_READY_BY_HANDS = { hands: 'status.?aboardNow.orValue(0) >= spec.groups.map(g, g.hands).sum()' };
+/** What a record says of an admission with so many oars. */
+const partOf = (crew: WorkObject, oars: number): Pick<AdmissionRecord, 'parallelism' | 'podSets'> => ({
+  parallelism: 3 + oars,
+  podSets: kind.podSets(crew).map(({ name }) => ({ name, flavors: {}, requests: {}, ...(name === 'oars' ? { count: oars } : {}) })),
+});
 const SUSPENDED = { policy: { suspend: true } };
 
 describe('at home', () => {
@@ -89,16 +99,65 @@ describe('at home', () => {
       ['deck', 2, 2],
       ['oars', 3, 1],
     ]);
-    expect([kind.podsAtOnce(crew), kind.podsNeeded(crew, undefined), kind.readyPodsNeeded(crew, undefined)]).toEqual([6, 5, 5]);
+    expect(kind.podSets(crew).map(({ finished }) => finished)).toEqual([0, 1, 0]);
+    expect([kind.podsAtOnce(crew), kind.podsNeeded(crew, undefined), kind.readyPodsNeeded(crew, undefined)]).toEqual([6, 6, 5]);
     expect([kind.ttlSeconds(crew), kind.deadlineSeconds(crew), kind.graceSeconds(crew)]).toEqual([600, undefined, 30]);
     expect(kind.podSelector(crew)).toBe('example.com/crew=argo');
     expect(kind.podFenceProblem(crew)?.problem).toContain('leave the pod fence out');
   });
 
-  test('a part is admitted by the pod set that may be smaller, and by no other', () => {
-    expect(kind.podSets(kind.admittedPart(aCrew(), { parallelism: 4 })).map(({ count }) => count)).toEqual([1, 2, 1]);
-    expect(kind.podsAtOnce(kind.admittedPart(aCrew(), { parallelism: 3 }))).toBe(6);
-    expect(kind.admittedPart(aCrew(), {})).toEqual(aCrew());
+  test('a part is admitted by the pod set that its record names, whose count the copy has, and no other field is changed', () => {
+    const record = partOf(aCrew(), 1);
+    const part = kind.admittedPart(aCrew(), record);
+    expect(kind.podSets(part).map(({ count }) => count)).toEqual([1, 2, 1]);
+    const [deck, oars] = aCrew().spec['groups' as keyof object] as object[];
+    expect(kind.copies.of(part, OPTIONS).spec).toMatchObject({ groups: [{ hands: 2 }, { hands: 1, least: 1 }] });
+    expect(part).toEqual(aCrew({ spec: { groups: [deck, { ...oars, hands: 1 }] } }));
+  });
+
+  test('a part is no part any more where the object asks for as few, or its record admits all', () => {
+    const [deck, oars] = aCrew().spec['groups' as keyof object] as object[];
+    const smaller = aCrew({ spec: { groups: [deck, { ...oars, hands: 1 }] } });
+    expect(kind.admittedPart(smaller, partOf(smaller, 2))).toBe(smaller);
+    expect(kind.admittedPart(smaller, {})).toBe(smaller);
+    // Its pod sets are others than those that were admitted.
+    expect(kind.podsAtOnce(kind.admittedPart(aCrew(), { parallelism: 4 }))).toBe(6);
+  });
+
+  test('a copy has other pods by number or node, and what a webhook adds to one of this admission is no reason', () => {
+    const flavor = (pool: string | undefined): CopyOptions['flavors'] =>
+      pool === undefined ? [] : [{ metadata: { ...aCrew().metadata, name: pool }, spec: { nodeLabels: { pool } } }];
+    const wanted = (pool: string | undefined, crew = aCrew()) => kind.copies.of(crew, { ...OPTIONS, flavors: flavor(pool) });
+    const made = (pool: string | undefined): WorkObject =>
+      kind.copies.essentials({ ...aCopy(), spec: wanted(pool).spec } as WorkObject, false);
+    const [earlier, later] = [{ since: '2026-01-01T00:05:00Z' }, { since: '2026-01-01T00:20:00Z' }];
+    expect(kind.copies.hasOtherPods(made('ssd'), wanted('ssd'), later)).toBe(false);
+    expect(kind.copies.hasOtherPods(made('ssd'), wanted('hdd'), earlier)).toBe(true);
+    expect(kind.copies.hasOtherPods(made('ssd'), wanted(undefined), later)).toBe(true);
+    expect(kind.copies.hasOtherPods(made('ssd'), wanted(undefined), earlier)).toBe(false);
+    const fewer = kind.admittedPart(aCrew(), partOf(aCrew(), 1)) as WorkObject;
+    expect(kind.copies.hasOtherPods(made('ssd'), wanted('ssd', fewer), earlier)).toBe(true);
+  });
+
+  test('of one pod set alone, the part is as large as its record says', () => {
+    const only = { name: 'deck', count: 5, template: {}, templatePath: undefined, finished: 0, countPath: ['spec', 'hands'] };
+    const crew = { metadata: {}, spec: { hands: 5 } };
+    expect(admittedPart([only], crew, { parallelism: 2 })).toEqual({ metadata: {}, spec: { hands: 2 } });
+    expect(admittedPart([{ ...only, countPath: undefined }], crew, { parallelism: 2 })).toBe(crew);
+  });
+
+  test('how far an object is counts for as many pods as were admitted, and its own number stays', () => {
+    const { hands } = CREW_READY_BY_HANDS;
+    const crews = describedKind(compiled({ ...CREW_SPEC, state: { ...CREW_SPEC.state, ready: hands } }));
+    const crew = aCrew({ status: status('Sailing', [], { aboardNow: 3 }) });
+    const noted = (object: WorkObject, parts: object): WorkObject => ({
+      ...object,
+      metadata: { ...object.metadata, annotations: { [ADMISSION_ANNOTATION]: formatAdmissionRecord(aRecord(parts), STAMP) } },
+    });
+    expect([crews.progress(crew).ready, crews.progress(crew).active]).toEqual([0, 6]);
+    const admitted = noted(crew, partOf(crew, 1));
+    expect([crews.progress(admitted).ready, crews.progress(admitted).active, crews.podsAtOnce(admitted)]).toEqual([4, 4, 6]);
+    expect(crews.progress(noted(crew, {})).active).toBe(6);
   });
 
   test('rules of an administrator hold for every pod set', () => {

@@ -48,6 +48,15 @@ describe('a description that cannot be read', () => {
     expect(problemsOf({ ttlSeconds: '1 +\n  nothing' })[0]).toContain('at line 2, character 3 of "nothing"');
   });
 
+  test('has a least number of pods only with the field of the spec that fewer are written to', () => {
+    const [captain, groups] = CREW_SPEC.podSets;
+    const { countPath: _none, ...unwritable } = { ...groups, countPath: 'hands' };
+    expect(problemsOf({ podSets: [{ ...captain, minCount: '1', countPath: 'status.hands' }, unwritable] })).toEqual([
+      'spec.podSets[0].countPath: is "status.hands", and nothing but the spec is written; begin with spec',
+      'spec.podSets[1].minCount: needs countPath, the path of the field that a smaller count is written to; add it',
+    ]);
+  });
+
   test('lets the path of a template depend on its entry alone', () => {
     expect(problemsOf({ podSets: [{ items: 'spec.groups', templatePath: 'object.spec.path' }] })[0]).toContain(
       'the variables here are item, key, path, parentPath',
@@ -109,6 +118,42 @@ describe('an object that its description cannot read', () => {
     ]);
     expect(kind.cache.problem(crew)).toContain('spec.podSets[1].count');
     expect(kind.podSets(crew)).toHaveLength(2);
+  });
+
+  test('is refused where two pod sets may have fewer pods, as by Kueue', () => {
+    const pod = { spec: { containers: [] } };
+    const groups = (...least: (number | undefined)[]) =>
+      aCrew({
+        spec: {
+          groups: least.map((each, index) => ({ name: `g${index}`, hands: 3, pod, ...(each === undefined ? {} : { least: each }) })),
+        },
+      });
+    expect(kind.ruleProblems(groups(1, undefined, 2), DEFAULT_JOB_RULES)).toEqual([
+      {
+        field: 'spec.groups[2].hands',
+        problem: 'may have fewer pods, as spec.groups[0].hands may; of one object, one pod set can',
+      },
+    ]);
+    expect(kind.ruleProblems(groups(3, undefined, 2, 9), DEFAULT_JOB_RULES)).toEqual([]);
+    expect(kind.podSets(groups(0)).map(({ minCount }) => minCount)).toEqual([undefined, 1]);
+  });
+
+  test('is refused where the field that fewer pods are written to is not their number', () => {
+    const [captain, groups] = CREW_SPEC.podSets;
+    if (captain === undefined || groups === undefined) throw new Error('there are two');
+    const doubled = describedKind(
+      compiled({ ...CREW_SPEC, podSets: [captain, { ...groups, count: 'item.hands * 2', minCount: 'item.?least' }] }),
+    );
+    expect(doubled.ruleProblems(aCrew(), DEFAULT_JOB_RULES)).toEqual([
+      { field: 'spec.groups[1].hands', problem: 'is 3, where the pod set "oars" has 6 pods: fewer cannot be written to it' },
+    ]);
+  });
+
+  test('has no least number of pods where the expression gives none', () => {
+    const [captain, groups] = CREW_SPEC.podSets;
+    if (captain === undefined || groups === undefined) throw new Error('there are two');
+    const optional = describedKind(compiled({ ...CREW_SPEC, podSets: [captain, { ...groups, minCount: 'item.?least' }] }));
+    expect(optional.podSets(aCrew()).map(({ minCount }) => minCount)).toEqual([undefined, undefined, 1]);
   });
 
   test('is refused by the rules of its description, in their words', () => {

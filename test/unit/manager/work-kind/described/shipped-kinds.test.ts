@@ -87,6 +87,7 @@ describe('what a description cannot see is refused', () => {
     ['RayJob', { shutdownAfterJobFinishes: false }, 'spec.shutdownAfterJobFinishes'],
     ['RayJob', { rayClusterSpec: { ...rayCluster, enableInTreeAutoscaling: true } }, 'spec.rayClusterSpec.enableInTreeAutoscaling'],
     ['RayCluster', { enableInTreeAutoscaling: true }, 'spec.enableInTreeAutoscaling'],
+    ['PyTorchJob', { elasticPolicy: { minReplicas: 1, metrics: [] } }, 'spec.elasticPolicy.metrics'],
     ['TrainJob', { trainer: { numNodes: 2 } }, 'spec.trainer'],
     ['TrainJob', { initializer: {} }, 'spec.initializer'],
     ['AppWrapper', { components: [{ template: {} }] }, 'spec.components'],
@@ -103,11 +104,28 @@ test('a RayJob that submits by HTTP has no submitter, and one with a template of
   expect(own?.template.spec?.containers[0]?.resources).toEqual({ requests: { cpu: '4' } });
 });
 
+test('of a JobSet, the pods of replicated Jobs that have succeeded are finished, unless it may be restarted', () => {
+  const kind = shippedKind('JobSet');
+  const status = { replicatedJobsStatus: [{ name: 'workers', succeeded: 1, active: 1, ready: 1 }] };
+  const finished = (spec: object) => kind.podSets(anObject('JobSet', { spec, status })).map(({ name, finished: pods }) => [name, pods]);
+  expect(finished({})).toEqual([
+    ['driver', 0],
+    ['workers', 3],
+  ]);
+  expect(finished({ failurePolicy: { maxRestarts: 3 } })).toEqual([
+    ['driver', 0],
+    ['workers', 0],
+  ]);
+});
+
 test('an elastic PyTorchJob may have fewer workers, and as many masters', () => {
   const kind = shippedKind('PyTorchJob');
   const elastic = anObject('PyTorchJob', { spec: { elasticPolicy: { minReplicas: 1 } } });
   expect(kind.podSets(elastic).map(({ minCount }) => minCount)).toEqual([1, 1]);
-  expect(kind.podSets(kind.admittedPart(elastic, { parallelism: 2 })).map(({ count }) => count)).toEqual([1, 1]);
+  const podSets = kind
+    .podSets(elastic)
+    .map(({ name }) => ({ name, flavors: {}, requests: {}, ...(name === 'worker' ? { count: 1 } : {}) }));
+  expect(kind.podSets(kind.admittedPart(elastic, { parallelism: 2, podSets })).map(({ count }) => count)).toEqual([1, 1]);
 });
 
 test.each([
