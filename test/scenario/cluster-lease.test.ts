@@ -111,27 +111,6 @@ describe('the Lease of a manager', () => {
     expect(await readiness()).toBe('True Connected: connected');
   });
 
-  test('that a conflict takes away is read again, and Jobs that were recorded while that answer was on its way go once it is there', async () => {
-    await world.settle(2_000);
-    const { line } = world.worker('eu-1');
-    const answered = Promise.withResolvers<void>();
-    let refused = 0;
-    line.instead = async ({ method, path }) => {
-      if (!path.includes(`/leases/${OUR_LEASE.name}`)) return undefined;
-      if (method === 'PUT' && refused++ === 0) return refusing(409, 'Conflict');
-      if (method === 'GET') await answered.promise;
-      return undefined;
-    };
-    await world.settle(11_000);
-    expect(refused).toBe(1);
-    await world.submit('sum', on('eu-1'));
-    await world.settle(3_000);
-    expect(await world.worker('eu-1').copy('sum')).toBeUndefined();
-    answered.resolve();
-    await world.settle(500);
-    expect(await world.worker('eu-1').copy('sum')).toBeDefined();
-  });
-
   test('is kept on an API server that takes twelve seconds an answer, where Jobs go on and nothing is told of the cluster', async () => {
     await world.submit('sum', on('eu-1'));
     await world.settle(20_000);

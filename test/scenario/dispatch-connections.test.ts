@@ -1,6 +1,7 @@
 /** Goal: what the manager has heard late, or no longer hears, costs no running Job its copy. */
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { WORKER_CLUSTERS } from '../../manager/api/worker-cluster.ts';
+import { originLeaseName } from '../../shared/api/fence-leases.ts';
 import { CLUSTERS_ANNOTATION } from '../../shared/api/names.ts';
 import { EVENTS, JOBS, SECRETS } from '../../shared/api/resources.ts';
 import { findCondition } from '../../shared/kube/conditions.ts';
@@ -46,6 +47,28 @@ test('a manager that starts on an API server which lags deletes no copy of a Job
   await world.settle(2_000);
   expect(conditionsOf(await world.job('sum'))).toContain('Complete=True CompletionsReached');
   expect(await eu.copy('sum')).toBeUndefined();
+});
+
+test('a Lease that a conflict takes away is read again, and Jobs that were recorded while that answer was on its way go once it is there', async () => {
+  await world.settle(2_000);
+  const { line } = world.worker('eu-1');
+  const answered = Promise.withResolvers<void>();
+  let refused = 0;
+  line.instead = async ({ method, path }) => {
+    if (!path.includes(`/leases/${originLeaseName('m1')}`)) return undefined;
+    if (method === 'PUT' && refused++ === 0)
+      return { status: 409, headers: {}, body: JSON.stringify({ kind: 'Status', code: 409, reason: 'Conflict' }) };
+    if (method === 'GET') await answered.promise;
+    return undefined;
+  };
+  await world.settle(11_000);
+  expect(refused).toBe(1);
+  await world.submit('sum', on('eu-1'));
+  await world.settle(3_000);
+  expect(await world.worker('eu-1').copy('sum')).toBeUndefined();
+  answered.resolve();
+  await world.settle(500);
+  expect(await world.worker('eu-1').copy('sum')).toBeDefined();
 });
 
 test('a worker cluster whose kubeconfig comes to name another server is reached by the new one only', async () => {
