@@ -1,7 +1,7 @@
 import type { DeepReadonly, Job } from '../../shared/api/kubernetes.ts';
 import { ACTS_ANNOTATION, MANAGER_FIELD_MANAGER, SUBMISSION_FINALIZER, SUBMISSION_SEAL_ANNOTATION } from '../../shared/api/names.ts';
 import { FinalCode } from '../../shared/api/submission-codes.ts';
-import { ApiError, hasStatusCause, isAlreadyExists, isConflict, isNotFound } from '../../shared/kube/api-error.ts';
+import { isAlreadyExists, isConflict, isNotFound } from '../../shared/kube/api-error.ts';
 import type { ReadClient, WriteClient } from '../../shared/kube/client.ts';
 import type { Informer } from '../../shared/kube/informer.ts';
 import { formatKey, objectKey } from '../../shared/kube/keys.ts';
@@ -22,11 +22,13 @@ import {
   type Acceptance,
   type Outcome,
   type ParkedSubmission,
-  type RefusalCode,
   type Submission,
   type SubmissionQueue,
 } from './submission-queue.ts';
+import { attachmentsOf, type NamedAttachment } from './attachments.ts';
 import { callerOf, cancellerOf } from './caller-signature.ts';
+import { codeOf, isFinal } from './final-answer.ts';
+import { checkAttachments, makeAttachments } from './make-attachments.ts';
 import { isNamed, isParked } from './parked-record.ts';
 import { manifestOf } from './tenant-manifest.ts';
 import type { Tenant } from './tenant.ts';
@@ -38,11 +40,13 @@ export type ConsumerDeps = {
   readonly kind: WorkKind<Job>;
   /** What a Job may be; absent: as the flags have it by default. */
   readonly rules?: JobRules;
-  /** Creates Jobs, as whoever the tenant says. */
+  /** Creates Jobs and their ConfigMaps, as whoever the tenant says. */
   readonly client: ReadClient & WriteClient;
   /** Writes on Jobs what the manager alone may, as the manager. */
   readonly home: Pick<WriteClient, 'patch'>;
   readonly jobs: Pick<Informer<Job>, 'get'>;
+  /** Where Jobs may take ConfigMaps along; absent: nowhere. */
+  readonly carryNamespaces?: readonly string[];
   /** What became of every submission. */
   readonly ledger: SubmissionLedger;
   /** Deletes the Jobs of submissions that nobody wants any more. */
@@ -232,27 +236,53 @@ async function make(
   const made: MadeOf = { payload: delivery.payload, attempt };
   const intended = typeof begun === 'number' ? undefined : begun.job;
   const sealedAs = { ...submission, tenant: tenant.id, made };
+  const attachments = attachmentsOf({ tenant, submission, made });
   // 1. Under the name of the intent it may be there already, also where it would have another name by now, or would not be taken any more.
   const there = intended && deps.jobs.get(intended);
   if (there !== undefined && isOf(there, sealedAs, keys)) {
-    ledger.mark(key, created(attempt, objectKey(there), there.metadata.uid, clock.now()));
+    await complete(deps, tenant, submission, attempt, there, attachments);
     return false;
   }
-  // 2. The intent.
+  // 2. The intent, once the server lets its ConfigMaps be made.
   const user = callerOf(keys, { tenant: tenant.id, key, data: submission.data });
   const manifest = sealed(manifestOf(kind, tenant, { ...submission, made, user }, rules), sealedAs, keys);
   const name = { namespace: manifest.metadata.namespace ?? '', name: manifest.metadata.name ?? '' };
   const isSame = intended !== undefined && formatKey(intended) === formatKey(name);
+  if (intended === undefined) await checkAttachments(deps, tenant, manifest, attachments);
   await (isSame ? ledger.written(key) : ledger.put(key, intendedEntry(delivery, attempt, name, clock.now())));
-  // 3. The Job.
+  // 3. The Job, then what it takes along.
   try {
     const { job, isNew } = await createJob(deps, manifest, sealedAs);
-    ledger.mark(key, created(attempt, objectKey(job), job.metadata.uid, clock.now()));
+    await complete(deps, tenant, submission, attempt, job, attachments);
     return isNew;
   } catch (error) {
     if (error instanceof SubmissionRefused) ledger.mark(key, refused(attempt, clock.now()));
     throw error;
   }
+}
+
+/**
+ * Makes the ConfigMaps of a Job that is there, and notes then that it was made: until that is noted they are looked for at each delivery. A
+ * Job of which one can never be made goes again; that is written first.
+ */
+async function complete(
+  deps: ConsumerDeps,
+  tenant: Tenant,
+  { key }: Submission,
+  attempt: number,
+  job: DeepReadonly<Job>,
+  attachments: readonly NamedAttachment[],
+): Promise<void> {
+  const { clock, withdrawnJobs } = deps;
+  const { uid } = job.metadata;
+  const ledger = deps.ledger.of(tenant.id);
+  const problem = await makeAttachments(deps, tenant, job, attachments);
+  if (problem === undefined) return ledger.mark(key, created(attempt, objectKey(job), uid, clock.now()));
+  const outcome: Outcome = { kind: 'Failed', failure: { reason: FinalCode.Rejected, message: problem } };
+  ledger.mark(key, ended({ uid, attempt }, outcome, clock.now()));
+  await ledger.written(key);
+  withdrawnJobs.withdraw({ tenant: tenant.id, job: objectKey(job), uid });
+  throw new SubmissionRefused('Rejected', problem);
 }
 
 function sealed(manifest: JobManifest, submission: SealedSubmission, keys: RecordKeys): JobManifest {
@@ -298,28 +328,3 @@ function isOf(job: DeepReadonly<Job>, { tenant, key, made }: SealedSubmission, k
   const of = submissionOf(job);
   return of?.made.payload === made.payload && of.made.attempt === made.attempt;
 }
-
-/** The server has looked at the Job and said no. It would say so again: waiting does not help, a changed manifest may. */
-const isFinal = (error: unknown): error is ApiError =>
-  error instanceof ApiError &&
-  error.code >= 400 &&
-  error.code < 500 &&
-  !OF_THE_MOMENT.includes(error.code) &&
-  !isTerminating(error) &&
-  !isOverQuota(error);
-
-/** 403 is said of users and by policies: of who may do this, and not of how it is written. */
-const codeOf = ({ code }: ApiError): RefusalCode => (code === 403 ? 'Forbidden' : 'Invalid');
-
-/** Our credentials, time, or the number of requests were the trouble, and not the Job. */
-const OF_THE_MOMENT = [401, 408, 429];
-
-/** The namespace of a Job that is created while the namespace goes comes back or does not; only then is it final. */
-const isTerminating = (error: ApiError): boolean => hasStatusCause(error, 'NamespaceTerminating');
-
-/**
- * A ResourceQuota has no room now, or has not been counted yet. The API server says so in words only (plugin ResourceQuota). What it calls
- * a failed quota is a manifest that lacks a field, and stays final.
- */
-const isOverQuota = (error: ApiError): boolean =>
-  error.code === 403 && /is forbidden: (exceeded quota|status unknown for quota|insufficient quota): /.test(error.message);
