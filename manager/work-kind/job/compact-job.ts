@@ -133,7 +133,11 @@ export function programOf(job: DeepReadonly<Job>): string {
   // Each submission has names of its own for its attachments.
   const given = givenNames(job.metadata);
   const spec: DeepReadonly<Partial<PodSpec>> = job.spec.template.spec ?? {};
-  const { initContainers = [], containers = [], ...pod } = given === undefined ? spec : withReferences(spec as DeepReadonly<PodSpec>, given);
+  const {
+    initContainers = [],
+    containers = [],
+    ...pod
+  } = given === undefined ? spec : withReferences(spec as DeepReadonly<PodSpec>, given);
   return hash('sha256', JSON.stringify([pod, [...initContainers, ...(containers ?? [])].map(withoutCommands)]), 'base64url').slice(0, 12);
 }
 
