@@ -12,7 +12,7 @@ export const ATTACHMENTS_MAX = 8;
 export const ATTACHMENTS_BYTES_MAX = 1024 * 1024;
 /** A ConfigMap is named `NAME-DIGEST`. */
 export const ATTACHMENT_DIGEST_LENGTH = 12;
-const NAME_MAX = 253 - 1 - ATTACHMENT_DIGEST_LENGTH;
+export const ATTACHMENT_NAME_MAX = 253 - 1 - ATTACHMENT_DIGEST_LENGTH;
 
 export type ReadAttachments =
   | { readonly kind: 'Attachments'; readonly attachments: readonly Attachment[] }
@@ -65,7 +65,8 @@ const textProblem = (_key: string, text: string): string | undefined =>
 
 function nameProblems(name: unknown): readonly string[] {
   if (typeof name !== 'string' || name === '') return ['is missing; give the name that the manifest refers to'];
-  if (name.length > NAME_MAX) return [`has ${name.length} characters, and at most ${NAME_MAX} are taken; give it a shorter one`];
+  if (name.length > ATTACHMENT_NAME_MAX)
+    return [`has ${name.length} characters, and at most ${ATTACHMENT_NAME_MAX} are taken; give it a shorter one`];
   return dns1123SubdomainProblems(name);
 }
 
