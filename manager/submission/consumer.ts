@@ -1,4 +1,4 @@
-import type { DeepReadonly, Job } from '../../shared/api/kubernetes.ts';
+import type { DeepReadonly, Job, ObjectKey } from '../../shared/api/kubernetes.ts';
 import { ACTS_ANNOTATION, MANAGER_FIELD_MANAGER, SUBMISSION_FINALIZER, SUBMISSION_SEAL_ANNOTATION } from '../../shared/api/names.ts';
 import { FinalCode } from '../../shared/api/submission-codes.ts';
 import { isAlreadyExists, isConflict, isNotFound } from '../../shared/kube/api-error.ts';
@@ -23,6 +23,7 @@ import {
   type Outcome,
   type ParkedSubmission,
   type Submission,
+  type SubmissionRef,
   type SubmissionQueue,
 } from './submission-queue.ts';
 import { attachmentsOf, type NamedAttachment } from './attachments.ts';
@@ -72,7 +73,10 @@ export async function runConsumer(
   await queue.consume(
     (submission) => accept(deps, tenant, submission),
     signal,
-    (parked, signature) => withdraw(deps, tenant, parked, signature),
+    async (of, signature) => {
+      const parked = of.uid === undefined ? await unparked(deps, tenant, of.ref) : of;
+      if (parked !== undefined) await withdraw(deps, tenant, parked, signature);
+    },
   );
 }
 
@@ -127,6 +131,15 @@ async function withdraw(deps: ConsumerDeps, tenant: Tenant, parked: ParkedSubmis
   if (jobs.get(entry.job)?.metadata.uid === entry.uid) withdrawnJobs.withdraw({ tenant: tenant.id, job: entry.job, uid: entry.uid });
 }
 
+/** The Job that the ledger says a submission has got, or may have got, as if the submission were parked for it. */
+async function unparked(deps: ConsumerDeps, tenant: Tenant, ref: SubmissionRef): Promise<ParkedSubmission | undefined> {
+  const entry = deps.ledger.of(tenant.id).get(ref.key);
+  if (entry?.state !== 'Intended' && entry?.state !== 'Created') return undefined;
+  const job = deps.jobs.get(entry.job) ?? (await found(deps, entry.job));
+  if (job === undefined || !isJobOf(deps.keys, job, { tenant: tenant.id, key: ref.key })) return undefined;
+  return { ref, job: entry.job, uid: job.metadata.uid, attempt: entry.attempt };
+}
+
 /** Once: a cancellation may be repeated. */
 async function noteCancel({ kind, home, clock }: ConsumerDeps, job: DeepReadonly<Job>, user: string): Promise<void> {
   if (actsOn(job).some((act) => act.what === 'Cancel' && act.user === user)) return;
@@ -145,20 +158,20 @@ const hasEnded = (entry: LedgerEntry | undefined, { uid }: ParkedSubmission): en
  * The Job for which a submission is parked as the cluster has it; undefined where it is gone, or Redis names none. What it is, its seal
  * says.
  */
-async function parkedJob(
-  { kind, jobs, client }: ConsumerDeps,
-  { job: key, uid }: ParkedSubmission,
-): Promise<DeepReadonly<Job> | undefined> {
+async function parkedJob(deps: ConsumerDeps, { job: key, uid }: ParkedSubmission): Promise<DeepReadonly<Job> | undefined> {
   if (!isNamed(key) || typeof uid !== 'string' || uid === '') return undefined;
-  const cached = jobs.get(key);
+  const cached = deps.jobs.get(key);
   if (cached?.metadata.uid === uid) return cached;
-  // It may be too new for the cache.
-  const job = await client.get(kind.resource, key).catch((error: unknown) => {
+  const job = await found(deps, key);
+  return job?.metadata.uid === uid ? job : undefined;
+}
+
+/** As the API server has it: it may be too new for the cache. */
+const found = ({ kind, client }: ConsumerDeps, key: ObjectKey): Promise<Job | undefined> =>
+  client.get(kind.resource, key).catch((error: unknown) => {
     if (isNotFound(error)) return undefined;
     throw error;
   });
-  return job?.metadata.uid === uid ? job : undefined;
-}
 
 type MadeEntry = LedgerEntry & { readonly state: 'Created' | 'Ended' };
 type Settled = { readonly entry: MadeEntry; readonly isNew: boolean };
@@ -207,14 +220,11 @@ const conflict = (kind: WorkKind, { job }: LedgerEntry): SubmissionRefused =>
   );
 
 /** Undefined while the Job is there and has not ended. */
-async function outcomeOfMade({ kind, jobs, client }: ConsumerDeps, { job: key, uid }: MadeEntry): Promise<Outcome | undefined> {
-  const cached = jobs.get(key);
+async function outcomeOfMade(deps: ConsumerDeps, { job: key, uid }: MadeEntry): Promise<Outcome | undefined> {
+  const { kind } = deps;
+  const cached = deps.jobs.get(key);
   if (cached?.metadata.uid === uid) return outcomeOf(kind, cached);
-  // It may be too new for the cache.
-  const job = await client.get(kind.resource, key).catch((error: unknown) => {
-    if (isNotFound(error)) return undefined;
-    throw error;
-  });
+  const job = await found(deps, key);
   return job?.metadata.uid === uid ? outcomeOf(kind, job) : deletedOutcome(formatWork(kind, key));
 }
 

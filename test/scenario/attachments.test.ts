@@ -10,7 +10,7 @@ import { runConsumer } from '../../manager/submission/consumer.ts';
 import type { LedgerEntry } from '../../manager/submission/ledger.ts';
 import { shortPayloadHash } from '../../manager/submission/ledger-hash.ts';
 import type { SubmissionLedger, TenantLedger } from '../../manager/submission/ledger-store.ts';
-import type { Acceptance, Submission } from '../../manager/submission/submission-queue.ts';
+import type { Acceptance, Submission, SubmissionQueue } from '../../manager/submission/submission-queue.ts';
 import type { WithdrawnJob } from '../../manager/submission/withdrawn-jobs.ts';
 import { JOB_KIND } from '../../manager/work-kind/job/job-kind.ts';
 import type { ConfigMap, Job } from '../../shared/api/kubernetes.ts';
@@ -71,6 +71,7 @@ type Death = { readonly atCall: number; readonly when: 'before' | 'after' };
 
 /** One life of a manager, to which a submission is delivered. */
 type Life = {
+  cancel(): Promise<void>;
   readonly calls: readonly string[];
   readonly withdrawn: readonly WithdrawnJob[];
   deliver(what?: Submission): Promise<Acceptance | Error>;
@@ -98,6 +99,7 @@ async function live(death?: Death, tenant = TENANT): Promise<Life> {
   const withdrawn: WithdrawnJob[] = [];
   const cached = new Map((await home.list(JOBS)).items.map((job) => [`${job.metadata.namespace}/${job.metadata.name}`, job]));
   let accept: ((submission: Submission) => Promise<Acceptance>) | undefined;
+  let withdraw: Parameters<SubmissionQueue['consume']>[2];
   await runConsumer(
     {
       kind: JOB_KIND,
@@ -113,12 +115,13 @@ async function live(death?: Death, tenant = TENANT): Promise<Life> {
       withdrawnJobs: { withdraw: (job) => void withdrawn.push(job) },
     },
     tenant,
-    { consume: async (given) => void (accept = given) },
+    { consume: async (given, _signal, and) => void ([accept, withdraw] = [given, and]) },
     new AbortController().signal,
   );
   const deliver = (what = submission()): Promise<Acceptance | Error> =>
     accept?.(what).catch((error: unknown) => error as Error) ?? Promise.reject(new Error('nothing is taken'));
-  return { calls, withdrawn, deliver };
+  const cancel = async (): Promise<void> => withdraw?.({ ref: submission() });
+  return { calls, withdrawn, deliver, cancel };
 }
 
 /** Of one life: what it has marked and not written goes with it. */
@@ -241,6 +244,22 @@ describe('a submission with ConfigMaps', () => {
         .toSorted(),
     );
   });
+
+  test.each([1, 2, 3, 4, 5])(
+    'that is cancelled before it is accepted leaves no Job, where a manager has died after call %i',
+    async (atCall) => {
+      await (await live({ atCall, when: 'after' })).deliver();
+      const next = await live();
+      await next.cancel();
+      const [job] = await jobs();
+      expect(next.withdrawn.map(({ uid }) => uid)).toEqual(job === undefined ? [] : [job.metadata.uid]);
+      if (job !== undefined)
+        expect(written.get('nightly')).toMatchObject({ state: 'Ended', outcome: { failure: { reason: 'Cancelled' } } });
+      // What is handed out again under this key is told so.
+      const again = await (await live()).deliver();
+      expect(again).toMatchObject(job === undefined ? { outcome: undefined } : { outcome: { failure: { reason: 'Cancelled' } } });
+    },
+  );
 
   test('is a conflict under its key with other content', async () => {
     await (await live()).deliver();
