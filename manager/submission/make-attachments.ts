@@ -47,8 +47,8 @@ export async function checkAttachments(
 }
 
 /**
- * Creates the ConfigMaps of a Job that is there and waits for them, or finds them made. A Job that is about to go, or has ended, needs none.
- * Returns why one can never be made; undefined: all are.
+ * Creates the ConfigMaps of a Job that is there and waits for them, or finds them made. A Job that is about to go, or has ended, needs
+ * none. Returns why one can never be made; undefined: all are.
  *
  * @throws {Error} when it is worth a retry.
  */

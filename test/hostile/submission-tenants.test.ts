@@ -336,10 +336,12 @@ describe('ConfigMaps that a submission brings', () => {
     await team.submit({ manifest: using('settings'), attachments: settings('1') }, 'nightly');
     await other.add('sum', { manifest: using('settings'), attachments: settings('1') }, { jobId: 'nightly' });
     await eventually(async () => ((await configMaps()).length === 3 ? true : undefined));
-    const found = (await configMaps()).map(({ metadata, data }) => [metadata.ownerReferences?.[0]?.name ?? metadata.name, data?.['rate']]);
+    const found = (await configMaps()).map(
+      ({ metadata, data }) => `${metadata.ownerReferences?.[0]?.name ?? metadata.name}: ${data?.['rate']}`,
+    );
     const names = (await world.home.list(JOBS)).items.map(({ metadata }) => metadata.name);
     expect(names).toHaveLength(2);
-    expect(found.toSorted()).toEqual([['settings', 'of somebody else'], ...names.map((name) => [name, '1'])].toSorted());
+    expect(found.toSorted()).toEqual(['settings: of somebody else', ...names.map((name) => `${name}: 1`)].toSorted());
   });
 });
 

@@ -134,7 +134,10 @@ function ledgerOf(through: (what: string, call: () => Promise<void>) => Promise<
     });
   const of = (): TenantLedger => ({
     get: (key) => known.get(key),
-    put: (key, entry) => (known.set(key, entry), write(key)),
+    put(key, entry) {
+      known.set(key, entry);
+      return write(key);
+    },
     isWritten: (key) => written.get(key) === known.get(key),
     written: (key) => (written.get(key) === known.get(key) ? Promise.resolve() : write(key)),
     adopt: (key, entry) => void known.set(key, entry),
@@ -241,6 +244,7 @@ describe('a submission with ConfigMaps', () => {
     expect((await configMaps()).map(({ metadata }) => metadata.name).toSorted()).toEqual(
       referred((await jobs())[0])
         .slice(0, 2)
+        .map(String)
         .toSorted(),
     );
   });

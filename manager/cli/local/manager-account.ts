@@ -24,7 +24,8 @@ const rbac = (kind: string, namespaced: boolean): Resource => ({
 /**
  * Of what `helm install switchyard-manager` would do: an account for the manager, with exactly the rights that the chart gives it for a
  * shared queue whose Jobs go to the namespace `default`, for ConfigMaps that submissions bring there, and for objects that travel with Jobs
- * of that namespace. `kubeconfig` is that of an administrator; the result is the same cluster as the manager sees it. `described`: kinds with a WorkKind, whose objects it dispatches.
+ * of that namespace. `kubeconfig` is that of an administrator; the result is the same cluster as the manager sees it. `described`: kinds
+ * with a WorkKind, whose objects it dispatches.
  */
 export async function createManagerAccount(
   client: WriteClient & RawClient,

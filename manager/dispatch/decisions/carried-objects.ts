@@ -5,8 +5,8 @@ import type { AdmissionRecord } from '../../api/records.ts';
 import type { MirrorGroup } from '../mirror/mirror-group.ts';
 
 /**
- * The kinds of objects that a copy on this cluster takes along, beside attachments; undefined: it takes nothing along. On the manager cluster
- * itself they are there already.
+ * The kinds of objects that a copy on this cluster takes along, beside attachments; undefined: it takes nothing along. On the manager
+ * cluster itself they are there already.
  */
 export function carriedTo(
   group: MirrorGroup,

@@ -205,16 +205,6 @@ describe('what the manager may do with other values', () => {
       ]
     `);
   });
-  test('submissions.attachments=true where objects are carried from', () => {
-    expect(changesOf('manager', MANAGER, ['submissions.attachments=true'])).toEqual([]);
-    expect(changesOf('manager', MANAGER, ['submissions.attachments=true', 'carry.namespaces={team}'])).toMatchInlineSnapshot(`
-      [
-        "+ team: configmaps get,list,watch",
-        "+ team: secrets get,list,watch",
-        "+ team: configmaps create",
-      ]
-    `);
-  });
   test('submissions.impersonate={*}', () => {
     expect(changesOf('manager', MANAGER, ['submissions.impersonate={*}'])).toMatchInlineSnapshot(`
       [
