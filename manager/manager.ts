@@ -265,6 +265,7 @@ export function createManager(given: ManagerDeps): Manager {
       jobs: informers.jobs,
       objects: informers.submissionQueues,
       ledgerNamespace: deps.recordKeySecret.namespace,
+      carryNamespaces: deps.carryNamespaces ?? [],
       keys,
       rules,
       tenantRules,

@@ -2,14 +2,20 @@ import type { DeepReadonly, PodSpec } from '../../shared/api/kubernetes.ts';
 import type { CarriedKind } from './carried-kinds.ts';
 
 /** A ConfigMap or Secret of its own namespace that a pod refers to. Optional: the pod starts without the object. */
-export type PodReference = { readonly kind: 'ConfigMap' | 'Secret'; readonly name: string; readonly optional: boolean };
+export type PodReference = {
+  readonly kind: 'ConfigMap' | 'Secret';
+  readonly name: string;
+  readonly optional: boolean;
+  /** Digest of the content that the object must have: an attachment (attachments.ts), which always travels. */
+  readonly content?: string;
+};
 
 /** The kind in the plural, as users name it. */
 export const carriedKindOf = ({ kind }: Pick<PodReference, 'kind'>): CarriedKind => `${kind}s`;
 
-/** References to objects of these kinds. */
+/** References to objects of these kinds, and to attachments. */
 export const carriedReferences = (references: readonly PodReference[], carry: readonly CarriedKind[]): readonly PodReference[] =>
-  references.filter((reference) => carry.includes(carriedKindOf(reference)));
+  references.filter((reference) => reference.content !== undefined || carry.includes(carriedKindOf(reference)));
 
 /** `configmap team/settings` */
 export const formatReference = (namespace: string, { kind, name }: Pick<PodReference, 'kind' | 'name'>): string =>
@@ -45,15 +51,18 @@ type Container = NonNullable<DeepReadonly<PodSpec>['containers']>[number];
 type Volume = NonNullable<DeepReadonly<PodSpec>['volumes']>[number];
 type Named = { readonly name?: string | undefined; readonly optional?: boolean | undefined };
 
-/** Fields that clients send may be null. */
+/** Fields that clients send may be anything: what is no list of objects stays as it is, and the API server refuses it. */
+const each = <T extends object>(list: readonly T[], map: (item: T) => T): readonly T[] =>
+  Array.isArray(list) ? (list as readonly T[]).map((item) => (typeof item === 'object' && item !== null ? map(item) : item)) : list;
+
 function mapReferences(spec: DeepReadonly<PodSpec>, rename: Rename): DeepReadonly<PodSpec> {
   const { containers, initContainers, volumes, imagePullSecrets } = spec;
   return {
     ...spec,
-    ...(containers ? { containers: containers.map((each) => mapContainer(each, rename)) } : {}),
-    ...(initContainers ? { initContainers: initContainers.map((each) => mapContainer(each, rename)) } : {}),
-    ...(volumes ? { volumes: volumes.map((each) => mapVolume(each, rename)) } : {}),
-    ...(imagePullSecrets ? { imagePullSecrets: imagePullSecrets.map((each) => renamed(each, 'Secret', rename)) } : {}),
+    ...(containers ? { containers: each(containers, (container) => mapContainer(container, rename)) } : {}),
+    ...(initContainers ? { initContainers: each(initContainers, (container) => mapContainer(container, rename)) } : {}),
+    ...(volumes ? { volumes: each(volumes, (volume) => mapVolume(volume, rename)) } : {}),
+    ...(imagePullSecrets ? { imagePullSecrets: each(imagePullSecrets, (named) => renamed(named, 'Secret', rename)) } : {}),
   };
 }
 
@@ -63,7 +72,7 @@ function mapContainer(container: Container, rename: Rename): Container {
     ...container,
     ...(env
       ? {
-          env: env.map((variable) => {
+          env: each(env, (variable) => {
             const { configMapKeyRef, secretKeyRef } = variable.valueFrom ?? {};
             if (!configMapKeyRef && !secretKeyRef) return variable;
             return {
@@ -77,7 +86,7 @@ function mapContainer(container: Container, rename: Rename): Container {
           }),
         }
       : {}),
-    ...(envFrom ? { envFrom: envFrom.map((source) => mapSources(source, 'configMapRef', 'secretRef', rename)) } : {}),
+    ...(envFrom ? { envFrom: each(envFrom, (source) => mapSources(source, 'configMapRef', 'secretRef', rename)) } : {}),
   };
 }
 
@@ -89,7 +98,7 @@ function mapVolume(volume: Volume, rename: Rename): Volume {
     ...(configMap ? { configMap: renamed(configMap, 'ConfigMap', rename) } : {}),
     ...(secret ? { secret: renamedSecret(secret, rename) } : {}),
     ...(projected && sources
-      ? { projected: { ...projected, sources: sources.map((source) => mapSources(source, 'configMap', 'secret', rename)) } }
+      ? { projected: { ...projected, sources: each(sources, (source) => mapSources(source, 'configMap', 'secret', rename)) } }
       : {}),
   };
 }

@@ -1,3 +1,4 @@
+import type { Attachment } from '../../shared/api/attachment.ts';
 import type { JobResult } from '../../shared/api/submission-outcome.ts';
 import type { SubmissionProgress } from '../../shared/api/submission-progress.ts';
 
@@ -17,6 +18,7 @@ export interface SubmissionPort {
 
 export type SubmissionPayload = {
   readonly manifest: object;
+  readonly attachments?: readonly Attachment[];
   readonly name?: string;
   readonly retry?: true;
   readonly logs?: true;

@@ -1,6 +1,8 @@
 import { createHash } from 'node:crypto';
 import type { AccessAttributes } from '../../shared/kube/access-reviews.ts';
 import { SubmissionProblem, type SubmissionPayload, type SubmissionState, type SubmissionPort } from '../api/submission-port.ts';
+import { ATTACHMENT_NAME_MAX, ATTACHMENTS_MAX, readAttachments } from '../api/attachments.ts';
+import { formatProblems } from '../api/field-problem.ts';
 import { isJsonObject } from '../api/json-value.ts';
 import { formatTraceparent, parseTraceparent } from '../../shared/api/trace-context.ts';
 import { RequestRefused, type ApiRequest, type Audited, type Parameters, type Route, type ServerEvent } from './route.ts';
@@ -150,18 +152,24 @@ async function* eventsOf(views: AsyncIterable<SubmissionState>, lastEventId: str
   }
 }
 
-/** `{manifest, options}`, or the manifest itself. */
+/** `{manifest, attachments, options}`, or the manifest itself. */
 function payloadOf(body: unknown): SubmissionPayload {
   if (!isJsonObject(body))
-    throw invalid('the body is no JSON object; give the manifest of a Job or of another kind that is taken, or {manifest, options}');
+    throw invalid(
+      'the body is no JSON object; give the manifest of a Job or of another kind that is taken, or {manifest, attachments, options}',
+    );
   if (!('manifest' in body)) return { manifest: body };
-  const { manifest, options = {}, ...others } = body;
+  const { manifest, attachments, options = {}, ...others } = body;
   if (!isJsonObject(manifest)) throw invalid('manifest: is no object; give the manifest of a Job or of another kind that is taken');
+  const read = readAttachments(attachments);
+  if (read.kind === 'Refused') throw invalid(formatProblems(read.problems));
   if (!isJsonObject(options)) throw invalid('options: is no object');
   const { name, retry, logs, priority, delayMs, ...unknown } = options;
   const [other] = [...Object.keys(others), ...Object.keys(unknown).map((field) => `options.${field}`)];
   if (other !== undefined)
-    throw invalid(`${other}: is unknown; there are manifest, options.name, options.retry, options.logs, options.priority, options.delayMs`);
+    throw invalid(
+      `${other}: is unknown; there are manifest, attachments, options.name, options.retry, options.logs, options.priority, options.delayMs`,
+    );
   if (name !== undefined && typeof name !== 'string') throw invalid('options.name: is no text');
   if (retry !== undefined && typeof retry !== 'boolean') throw invalid('options.retry: write true or false');
   if (logs !== undefined && typeof logs !== 'boolean') throw invalid('options.logs: write true or false');
@@ -173,6 +181,7 @@ function payloadOf(body: unknown): SubmissionPayload {
   const wished = { priority: whole('priority', priority, PRIORITY_MAX), delayMs: whole('delayMs', delayMs, DELAY_MAX_MS) };
   return {
     manifest,
+    ...(read.attachments.length === 0 ? {} : { attachments: read.attachments }),
     ...(name === undefined ? {} : { name }),
     ...(retry === true ? { retry } : {}),
     ...(logs === true ? { logs } : {}),
@@ -204,7 +213,7 @@ const COUNT = { type: 'integer', minimum: 0 };
 /** Schemas of the OpenAPI document. */
 export const SUBMISSION_SCHEMAS: Readonly<Record<string, object>> = {
   Payload: {
-    description: 'The manifest of a batch/v1 Job or of another kind that is taken, or that with options.',
+    description: 'The manifest of a batch/v1 Job or of another kind that is taken, or that with ConfigMaps and options.',
     oneOf: [
       { type: 'object', required: ['spec'], description: 'batch/v1 Job, or an object of another kind that is taken' },
       {
@@ -213,6 +222,21 @@ export const SUBMISSION_SCHEMAS: Readonly<Record<string, object>> = {
         additionalProperties: false,
         properties: {
           manifest: { type: 'object', description: 'batch/v1 Job, or an object of another kind that is taken' },
+          attachments: {
+            type: 'array',
+            maxItems: ATTACHMENTS_MAX,
+            description: 'ConfigMaps that the manifest refers to, of 1 MiB together; they travel with the Job, and go with it',
+            items: {
+              type: 'object',
+              required: ['name'],
+              additionalProperties: false,
+              properties: {
+                name: { ...TEXT, maxLength: ATTACHMENT_NAME_MAX, description: 'by which the manifest refers to it' },
+                data: { type: 'object', additionalProperties: TEXT, description: 'texts by key' },
+                binaryData: { type: 'object', additionalProperties: TEXT, description: 'bytes by key, in base64' },
+              },
+            },
+          },
           options: {
             type: 'object',
             additionalProperties: false,

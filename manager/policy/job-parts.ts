@@ -1,6 +1,7 @@
 import {
   ACTS_ANNOTATION,
   ADMISSION_ANNOTATION,
+  ATTACHMENTS_ANNOTATION,
   CANARY_LABEL,
   CARRY_ANNOTATION,
   CARRIED_CONTENT_ANNOTATION,
@@ -133,6 +134,7 @@ export const JOB_PARTS: readonly JobPart[] = [
   ofSubmission(SUBMISSION_TENANT_ANNOTATION, 'Its SubmissionQueue.'),
   ofSubmission(SUBMISSION_PAYLOAD_ANNOTATION, 'Hash of what was submitted.'),
   ofSubmission(SUBMISSION_ATTEMPT_ANNOTATION, 'Which attempt the Job is.'),
+  ofSubmission(ATTACHMENTS_ANNOTATION, 'The ConfigMaps that it brought along, with digests of their content.'),
   ofSubmission(SUBMITTED_BY_ANNOTATION, 'The user who submitted it over HTTP.'),
   ofSubmission(SUBMISSION_SEAL_ANNOTATION, 'Seals these, for this Job.'),
   ofSubmission(SUBMISSION_FINALIZER, 'Of a Job of a submission, until it is noted that it was made.', 'finalizers'),

@@ -24,6 +24,7 @@ import {
   type Submission,
   type SubmissionQueue,
   type SubmissionRef,
+  type UnparkedSubmission,
 } from './submission-queue.ts';
 import { openRedis, type RedisConnection } from './redis-connection.ts';
 import type { RedisSettings } from './redis-settings.ts';
@@ -81,7 +82,7 @@ export function connectBullmqQueue(options: BullmqQueueOptions): SubmissionQueue
 /** What the consumer does with a submission, and with the Job of one that is not wanted any more. */
 type Handlers = {
   readonly accept: (submission: Submission) => Promise<Acceptance>;
-  readonly withdraw: (parked: ParkedSubmission, signature?: unknown) => Promise<void>;
+  readonly withdraw: (of: ParkedSubmission | UnparkedSubmission, signature?: unknown) => Promise<void>;
 };
 
 /** What is noted once BullMQ has taken the end of a submission. */
@@ -251,9 +252,12 @@ class BullmqQueue implements SubmissionQueue {
       if (priority > 0) await job.changePriority({ priority });
       return this.#answer(job, outcome, parked.attempt, parked);
     }
-    // 2. Cancelled before it had a Job; or, of one that has a Job, the cancelling was cut short.
+    // 2. Cancelled before it was parked for a Job; or, of one that was, the cancelling was cut short.
     if (cancelledOf === submittedAt) {
-      if (parked === undefined || !isOfThis) throw this.#refusal(job, 'Cancelled: the submission was cancelled before it had become a Job');
+      if (parked === undefined || !isOfThis) {
+        await withdraw({ ref }, cancelSignature);
+        throw this.#refusal(job, 'Cancelled: the submission was cancelled before it was accepted');
+      }
       return this.#answer(job, await this.#endCancelled(parked, withdraw, cancelSignature), parked.attempt, parked);
     }
     // 3. The Job is there, or is made now.

@@ -1,7 +1,7 @@
-import type { DeepReadonly, Job } from '../../shared/api/kubernetes.ts';
+import type { DeepReadonly, Job, ObjectKey } from '../../shared/api/kubernetes.ts';
 import { ACTS_ANNOTATION, MANAGER_FIELD_MANAGER, SUBMISSION_FINALIZER, SUBMISSION_SEAL_ANNOTATION } from '../../shared/api/names.ts';
 import { FinalCode } from '../../shared/api/submission-codes.ts';
-import { ApiError, hasStatusCause, isAlreadyExists, isConflict, isNotFound } from '../../shared/kube/api-error.ts';
+import { isAlreadyExists, isConflict, isNotFound } from '../../shared/kube/api-error.ts';
 import type { ReadClient, WriteClient } from '../../shared/kube/client.ts';
 import type { Informer } from '../../shared/kube/informer.ts';
 import { formatKey, objectKey } from '../../shared/kube/keys.ts';
@@ -22,11 +22,14 @@ import {
   type Acceptance,
   type Outcome,
   type ParkedSubmission,
-  type RefusalCode,
   type Submission,
+  type SubmissionRef,
   type SubmissionQueue,
 } from './submission-queue.ts';
+import { attachmentsOf, type NamedAttachment } from './attachments.ts';
 import { callerOf, cancellerOf } from './caller-signature.ts';
+import { codeOf, isFinal } from './final-answer.ts';
+import { checkAttachments, makeAttachments } from './make-attachments.ts';
 import { isNamed, isParked } from './parked-record.ts';
 import { manifestOf } from './tenant-manifest.ts';
 import type { Tenant } from './tenant.ts';
@@ -38,11 +41,13 @@ export type ConsumerDeps = {
   readonly kind: WorkKind<Job>;
   /** What a Job may be; absent: as the flags have it by default. */
   readonly rules?: JobRules;
-  /** Creates Jobs, as whoever the tenant says. */
+  /** Creates Jobs and their ConfigMaps, as whoever the tenant says. */
   readonly client: ReadClient & WriteClient;
   /** Writes on Jobs what the manager alone may, as the manager. */
   readonly home: Pick<WriteClient, 'patch'>;
   readonly jobs: Pick<Informer<Job>, 'get'>;
+  /** Where Jobs may take ConfigMaps along; absent: nowhere. */
+  readonly carryNamespaces?: readonly string[];
   /** What became of every submission. */
   readonly ledger: SubmissionLedger;
   /** Deletes the Jobs of submissions that nobody wants any more. */
@@ -68,7 +73,10 @@ export async function runConsumer(
   await queue.consume(
     (submission) => accept(deps, tenant, submission),
     signal,
-    (parked, signature) => withdraw(deps, tenant, parked, signature),
+    async (of, signature) => {
+      const parked = of.uid === undefined ? await unparked(deps, tenant, of.ref) : of;
+      if (parked !== undefined) await withdraw(deps, tenant, parked, signature);
+    },
   );
 }
 
@@ -123,6 +131,15 @@ async function withdraw(deps: ConsumerDeps, tenant: Tenant, parked: ParkedSubmis
   if (jobs.get(entry.job)?.metadata.uid === entry.uid) withdrawnJobs.withdraw({ tenant: tenant.id, job: entry.job, uid: entry.uid });
 }
 
+/** The Job that the ledger says a submission has got, or may have got, as if the submission were parked for it. */
+async function unparked(deps: ConsumerDeps, tenant: Tenant, ref: SubmissionRef): Promise<ParkedSubmission | undefined> {
+  const entry = deps.ledger.of(tenant.id).get(ref.key);
+  if (entry?.state !== 'Intended' && entry?.state !== 'Created') return undefined;
+  const job = deps.jobs.get(entry.job) ?? (await found(deps, entry.job));
+  if (job === undefined || !isJobOf(deps.keys, job, { tenant: tenant.id, key: ref.key })) return undefined;
+  return { ref, job: entry.job, uid: job.metadata.uid, attempt: entry.attempt };
+}
+
 /** Once: a cancellation may be repeated. */
 async function noteCancel({ kind, home, clock }: ConsumerDeps, job: DeepReadonly<Job>, user: string): Promise<void> {
   if (actsOn(job).some((act) => act.what === 'Cancel' && act.user === user)) return;
@@ -141,20 +158,20 @@ const hasEnded = (entry: LedgerEntry | undefined, { uid }: ParkedSubmission): en
  * The Job for which a submission is parked as the cluster has it; undefined where it is gone, or Redis names none. What it is, its seal
  * says.
  */
-async function parkedJob(
-  { kind, jobs, client }: ConsumerDeps,
-  { job: key, uid }: ParkedSubmission,
-): Promise<DeepReadonly<Job> | undefined> {
+async function parkedJob(deps: ConsumerDeps, { job: key, uid }: ParkedSubmission): Promise<DeepReadonly<Job> | undefined> {
   if (!isNamed(key) || typeof uid !== 'string' || uid === '') return undefined;
-  const cached = jobs.get(key);
+  const cached = deps.jobs.get(key);
   if (cached?.metadata.uid === uid) return cached;
-  // It may be too new for the cache.
-  const job = await client.get(kind.resource, key).catch((error: unknown) => {
+  const job = await found(deps, key);
+  return job?.metadata.uid === uid ? job : undefined;
+}
+
+/** As the API server has it: it may be too new for the cache. */
+const found = ({ kind, client }: ConsumerDeps, key: ObjectKey): Promise<Job | undefined> =>
+  client.get(kind.resource, key).catch((error: unknown) => {
     if (isNotFound(error)) return undefined;
     throw error;
   });
-  return job?.metadata.uid === uid ? job : undefined;
-}
 
 type MadeEntry = LedgerEntry & { readonly state: 'Created' | 'Ended' };
 type Settled = { readonly entry: MadeEntry; readonly isNew: boolean };
@@ -203,14 +220,11 @@ const conflict = (kind: WorkKind, { job }: LedgerEntry): SubmissionRefused =>
   );
 
 /** Undefined while the Job is there and has not ended. */
-async function outcomeOfMade({ kind, jobs, client }: ConsumerDeps, { job: key, uid }: MadeEntry): Promise<Outcome | undefined> {
-  const cached = jobs.get(key);
+async function outcomeOfMade(deps: ConsumerDeps, { job: key, uid }: MadeEntry): Promise<Outcome | undefined> {
+  const { kind } = deps;
+  const cached = deps.jobs.get(key);
   if (cached?.metadata.uid === uid) return outcomeOf(kind, cached);
-  // It may be too new for the cache.
-  const job = await client.get(kind.resource, key).catch((error: unknown) => {
-    if (isNotFound(error)) return undefined;
-    throw error;
-  });
+  const job = await found(deps, key);
   return job?.metadata.uid === uid ? outcomeOf(kind, job) : deletedOutcome(formatWork(kind, key));
 }
 
@@ -232,27 +246,53 @@ async function make(
   const made: MadeOf = { payload: delivery.payload, attempt };
   const intended = typeof begun === 'number' ? undefined : begun.job;
   const sealedAs = { ...submission, tenant: tenant.id, made };
+  const attachments = attachmentsOf({ tenant, submission, made });
   // 1. Under the name of the intent it may be there already, also where it would have another name by now, or would not be taken any more.
   const there = intended && deps.jobs.get(intended);
   if (there !== undefined && isOf(there, sealedAs, keys)) {
-    ledger.mark(key, created(attempt, objectKey(there), there.metadata.uid, clock.now()));
+    await complete(deps, tenant, submission, attempt, there, attachments);
     return false;
   }
-  // 2. The intent.
+  // 2. The intent, once the server lets its ConfigMaps be made.
   const user = callerOf(keys, { tenant: tenant.id, key, data: submission.data });
   const manifest = sealed(manifestOf(kind, tenant, { ...submission, made, user }, rules), sealedAs, keys);
   const name = { namespace: manifest.metadata.namespace ?? '', name: manifest.metadata.name ?? '' };
   const isSame = intended !== undefined && formatKey(intended) === formatKey(name);
+  if (intended === undefined) await checkAttachments(deps, tenant, manifest, attachments);
   await (isSame ? ledger.written(key) : ledger.put(key, intendedEntry(delivery, attempt, name, clock.now())));
-  // 3. The Job.
+  // 3. The Job, then what it takes along.
   try {
     const { job, isNew } = await createJob(deps, manifest, sealedAs);
-    ledger.mark(key, created(attempt, objectKey(job), job.metadata.uid, clock.now()));
+    await complete(deps, tenant, submission, attempt, job, attachments);
     return isNew;
   } catch (error) {
     if (error instanceof SubmissionRefused) ledger.mark(key, refused(attempt, clock.now()));
     throw error;
   }
+}
+
+/**
+ * Makes the ConfigMaps of a Job that is there, and notes then that it was made: until that is noted they are looked for at each delivery. A
+ * Job of which one can never be made goes again; that is written first.
+ */
+async function complete(
+  deps: ConsumerDeps,
+  tenant: Tenant,
+  { key }: Submission,
+  attempt: number,
+  job: DeepReadonly<Job>,
+  attachments: readonly NamedAttachment[],
+): Promise<void> {
+  const { clock, withdrawnJobs } = deps;
+  const { uid } = job.metadata;
+  const ledger = deps.ledger.of(tenant.id);
+  const problem = await makeAttachments(deps, tenant, job, attachments);
+  if (problem === undefined) return ledger.mark(key, created(attempt, objectKey(job), uid, clock.now()));
+  const outcome: Outcome = { kind: 'Failed', failure: { reason: FinalCode.Rejected, message: problem } };
+  ledger.mark(key, ended({ uid, attempt }, outcome, clock.now()));
+  await ledger.written(key);
+  withdrawnJobs.withdraw({ tenant: tenant.id, job: objectKey(job), uid });
+  throw new SubmissionRefused('Rejected', problem);
 }
 
 function sealed(manifest: JobManifest, submission: SealedSubmission, keys: RecordKeys): JobManifest {
@@ -298,28 +338,3 @@ function isOf(job: DeepReadonly<Job>, { tenant, key, made }: SealedSubmission, k
   const of = submissionOf(job);
   return of?.made.payload === made.payload && of.made.attempt === made.attempt;
 }
-
-/** The server has looked at the Job and said no. It would say so again: waiting does not help, a changed manifest may. */
-const isFinal = (error: unknown): error is ApiError =>
-  error instanceof ApiError &&
-  error.code >= 400 &&
-  error.code < 500 &&
-  !OF_THE_MOMENT.includes(error.code) &&
-  !isTerminating(error) &&
-  !isOverQuota(error);
-
-/** 403 is said of users and by policies: of who may do this, and not of how it is written. */
-const codeOf = ({ code }: ApiError): RefusalCode => (code === 403 ? 'Forbidden' : 'Invalid');
-
-/** Our credentials, time, or the number of requests were the trouble, and not the Job. */
-const OF_THE_MOMENT = [401, 408, 429];
-
-/** The namespace of a Job that is created while the namespace goes comes back or does not; only then is it final. */
-const isTerminating = (error: ApiError): boolean => hasStatusCause(error, 'NamespaceTerminating');
-
-/**
- * A ResourceQuota has no room now, or has not been counted yet. The API server says so in words only (plugin ResourceQuota). What it calls
- * a failed quota is a manifest that lacks a field, and stays final.
- */
-const isOverQuota = (error: ApiError): boolean =>
-  error.code === 403 && /is forbidden: (exceeded quota|status unknown for quota|insufficient quota): /.test(error.message);

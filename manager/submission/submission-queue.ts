@@ -64,6 +64,9 @@ export type ParkedSubmission = {
   readonly attempt: number;
 };
 
+/** A submission that is not parked: its Job may be there all the same, where a manager has died or waits for something else. */
+export type UnparkedSubmission = { readonly ref: SubmissionRef; readonly uid?: undefined };
+
 /** Why a submission is refused: what it says is wrong, its tenant may not, its key was used for something else, or there is a limit. */
 export type RefusalCode = 'Invalid' | 'Forbidden' | 'Conflict' | 'Rejected';
 
@@ -94,13 +97,13 @@ export interface SubmissionQueue {
   /**
    * Hands submissions to `accept` until `signal` aborts. {@link SubmissionRefused} fails the submission for good; any other error is the
    * world's trouble, and the submission is handed out again later, for as long as it takes.
-   * `withdraw` deletes the Job of a submission that was cancelled or removed, if it is still that of the UID; `signature` is what stood
-   * beside the request to cancel it.
+   * `withdraw` deletes the Job of a submission that was cancelled or removed, if it is still that of the UID, or whatever Job it has got
+   * while it is not parked; `signature` is what stood beside the request to cancel it.
    */
   consume(
     accept: (submission: Submission) => Promise<Acceptance>,
     signal: AbortSignal,
-    withdraw?: (parked: ParkedSubmission, signature?: unknown) => Promise<void>,
+    withdraw?: (of: ParkedSubmission | UnparkedSubmission, signature?: unknown) => Promise<void>,
   ): Promise<void>;
   /**
    * Ends the attempt of a submission whose Job has this UID. The first outcome stands. Safe to call before it is parked, and for one that

@@ -69,6 +69,8 @@ export type SubmissionsDeps = {
   readonly jobs: Informer<Job>;
   readonly objects: Informer<SubmissionQueueObject>;
   readonly ledgerNamespace: string;
+  /** Where Jobs may take ConfigMaps along. */
+  readonly carryNamespaces: readonly string[];
   readonly keys: RecordKeys;
   readonly rules: JobRules;
   readonly tenantRules: TenantRules;
@@ -114,7 +116,22 @@ export function createSubmissions(deps: SubmissionsDeps): Submissions {
 }
 
 function fromQueues(
-  { kind, home, fenced, jobs, objects, ledgerNamespace, keys, rules, tenantRules, redisTroubles, clock, log, metrics }: SubmissionsDeps,
+  {
+    kind,
+    home,
+    fenced,
+    jobs,
+    objects,
+    ledgerNamespace,
+    carryNamespaces,
+    keys,
+    rules,
+    tenantRules,
+    redisTroubles,
+    clock,
+    log,
+    metrics,
+  }: SubmissionsDeps,
   source: SubmissionSource,
   notedJobs: (ledger: SubmissionLedger) => NotedJobs,
 ): Submissions {
@@ -149,7 +166,8 @@ function fromQueues(
     objects,
     consume: (tenant, queue, each) => {
       const gated = gatedQueue({ gate, tenant, queue, clock, onResult: (result) => queueReporter.counted(tenant, result) });
-      return runConsumer({ kind, rules, client: clientFor(tenant), home, jobs, ledger, withdrawnJobs, ...common }, tenant, gated, each);
+      const client = clientFor(tenant);
+      return runConsumer({ kind, rules, client, home, jobs, carryNamespaces, ledger, withdrawnJobs, ...common }, tenant, gated, each);
     },
     tenantRules,
     clock,

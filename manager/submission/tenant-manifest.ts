@@ -17,6 +17,7 @@ import { omitUndefined } from '../../shared/runtime/omit-undefined.ts';
 import { formatProblems, type FieldProblem } from '../api/field-problem.ts';
 import { DEFAULT_JOB_RULES, type JobRules } from '../api/job-rules.ts';
 import { prepareJob, readJobManifest, withSwitchyardNames, type JobManifest } from '../policy/prepare-job.ts';
+import { attachmentsOf, withAttachments } from './attachments.ts';
 import { SubmissionRefused, type Submission } from './submission-queue.ts';
 import type { MadeOf } from './submission-seal.ts';
 import { isSystemNamespace, mayUseNamespace, type Tenant } from './tenant.ts';
@@ -59,10 +60,11 @@ export function manifestOf(
     rules,
   );
   if (prepared.kind === 'Refused') throw invalid(prepared.problems);
-  const problems = kind.ruleProblems(prepared.job, rules);
+  const job = withAttachments(kind, prepared.job, attachmentsOf({ tenant, submission, made: submission.made }));
+  const problems = kind.ruleProblems(job, rules);
   if (problems.length > 0) throw invalid(problems);
-  checkQueue(tenant, prepared.job);
-  return prepared.job;
+  checkQueue(tenant, job);
+  return job;
 }
 
 const invalid = (problems: readonly FieldProblem[]): SubmissionRefused => new SubmissionRefused('Invalid', formatProblems(problems));

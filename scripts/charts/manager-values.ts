@@ -124,6 +124,10 @@ export const MANAGER_VALUES: ChartValue = group('', {
       ['switchyard-submitter'],
       '^([*]|[a-z0-9]([-a-z0-9.]*[a-z0-9])?)$',
     ),
+    attachments: isOn(
+      'Whether submissions whose Jobs the manager creates with its own rights (config.submissionQueue, config.allowManagerIdentity) may bring ConfigMaps along: the manager may then create ConfigMaps in carry.namespaces. Other queues need that right for their ServiceAccount.',
+      false,
+    ),
   }),
   carry: group('', {
     namespaces: flagValue(FLAGS, 'carry-namespaces', {

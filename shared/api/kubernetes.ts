@@ -112,6 +112,7 @@ export type ConfigMap = {
   metadata: NamespacedMeta;
   data?: Record<string, string>;
   binaryData?: Record<string, string>;
+  immutable?: boolean;
 };
 export type Lease = {
   apiVersion?: string;

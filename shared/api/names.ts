@@ -193,6 +193,11 @@ export const SUBMISSION_USER_EXTRA = 'submission-queue.switchyard.dev';
 /** Annotations beside them: hash of what was submitted, and which attempt of the submission the Job is. */
 export const SUBMISSION_PAYLOAD_ANNOTATION = 'switchyard.dev/submission-payload';
 export const SUBMISSION_ATTEMPT_ANNOTATION = 'switchyard.dev/submission-attempt';
+/**
+ * Annotation on a Job whose submission brought ConfigMaps along: their names and digests of their content, as JSON. They travel to its
+ * worker cluster.
+ */
+export const ATTACHMENTS_ANNOTATION = 'switchyard.dev/attachments';
 /** Label on a ConfigMap of the ledger of submissions: whose they are, as in the annotation of a tenant. */
 export const LEDGER_LABEL = 'switchyard.dev/ledger';
 /** What stands in place of that UID for the shared queue. */

@@ -1,4 +1,5 @@
 import { Queue, type ConnectionOptions } from 'bullmq';
+import type { Attachment } from '../api/attachment.ts';
 import { CANCEL, controlQueueName, type CancelAnswer } from '../api/control-queue.ts';
 import { SUBMISSION_QUEUE, SUBMISSION_QUEUE_PREFIX } from '../api/names.ts';
 import { payloadHash } from '../api/payload-hash.ts';
@@ -13,7 +14,7 @@ import { createWatcher, parsed, type Ending, type Watcher } from './watcher.ts';
 // All that users of the package `switchyard/client` import comes from here.
 export { Cancelled, Conflict, Failed, Forbidden, Invalid, Rejected, SubmissionError, TimedOut } from './submission-errors.ts';
 export type { SubmissionErrorCode } from './submission-errors.ts';
-export type { CancelAnswer, JobResult, SubmissionPayload, SigningOptions, SubmissionProgress, SubmitOptions };
+export type { Attachment, CancelAnswer, JobResult, SubmissionPayload, SigningOptions, SubmissionProgress, SubmitOptions };
 
 /** A connection as BullMQ takes it: options for one, or a client of ioredis. */
 export type RedisConnection =

@@ -1,9 +1,12 @@
+import type { Attachment } from '../api/attachment.ts';
 import type { CallerSignature, SubmissionSignature } from '../api/submission-signature.ts';
 
 /** What lies on the queue: the data of a BullMQ job. A manifest alone is taken, too. */
 export type SubmissionPayload = {
   /** Of a `batch/v1` Job, or of an object of another kind that the manager takes. */
   readonly manifest: object;
+  /** ConfigMaps that the manifest refers to. They are created for its Job, travel with it, and go with it. */
+  readonly attachments?: readonly Attachment[];
   readonly options?: {
     /** BullMQ's `attempts` and back-off apply to a Job that fails: each attempt is a Job of its own. */
     readonly retry?: true;
@@ -24,6 +27,8 @@ export type SubmitOptions = {
   readonly key?: string;
   /** What people and metrics call it; the name of a Job that has none begins with it. Default: the name in the manifest, or `job`. */
   readonly name?: string;
+  /** ConfigMaps that the manifest refers to by these names: they travel with the Job, and go with it. */
+  readonly attachments?: readonly Attachment[];
   /** Tries a failed Job again: `true` is three attempts, from ten seconds on each twice as long after the one before. */
   readonly retry?: true | { readonly attempts: number; readonly backoffMs?: number };
   /** The ends of logs that the worker cluster keeps, by default those of pods that failed, become lines of the submission's log. */
@@ -44,10 +49,11 @@ const KEY_LENGTH_MAX = 1024;
 
 /** What BullMQ adds to the queue. */
 export function bullmqJobOf(manifest: object, key: string, options: SubmitOptions) {
-  const { name = nameOf(manifest), priority, delayMs, retry, logs, traceparent } = options;
+  const { name = nameOf(manifest), attachments = [], priority, delayMs, retry, logs, traceparent } = options;
   const asked = { ...(retry === undefined ? {} : { retry: true as const }), ...(logs === true ? { logs } : {}) };
   const payload: SubmissionPayload = {
     manifest,
+    ...(attachments.length === 0 ? {} : { attachments }),
     ...(Object.keys(asked).length === 0 ? {} : { options: asked }),
     ...(traceparent === undefined ? {} : { traceparent }),
   };

@@ -98,6 +98,19 @@ describe.each(['redis', 'http'] as const)('by %s', (via) => {
     expect(await run(['cancel', '--key', 'run-17', ...way])).toMatchObject({ code: 0, stdout: 'run-17 had ended; nothing was done\n' });
   });
 
+  test('the ConfigMaps of its file go with it', { timeout: 120_000 }, async () => {
+    world.consume();
+    const both = path.join(folder, 'both.yaml');
+    const container = { name: 'main', image: 'busybox', envFrom: [{ configMapRef: { name: 'settings' } }] };
+    const job = { ...MANIFEST, spec: { template: { spec: { restartPolicy: 'Never', containers: [container] } } } };
+    const settings = { apiVersion: 'v1', kind: 'ConfigMap', metadata: { name: 'settings' }, data: { rate: '0.1' } };
+    writeFileSync(both, `${JSON.stringify(job)}\n---\n${JSON.stringify(settings)}\n`);
+    expect(await run(['submit', both, '--key', 'both', ...way])).toMatchObject({ code: 0, stdout: 'both submitted\n' });
+    await parked('both');
+    const attachments = [{ name: 'settings', data: { rate: '0.1' } }];
+    expect(world.seen.map(({ data }) => data)).toMatchObject([{ manifest: job, attachments }]);
+  });
+
   test('one that fails, or is refused, ends with exit code 1 and says why', { timeout: 120_000 }, async () => {
     world.consume(async ({ key }) => {
       if (key === 'refused') throw new SubmissionRefused('Forbidden', 'metadata.namespace: is not of this queue');

@@ -14,7 +14,7 @@ import { installKinds } from '../../manager/cli/local/set-up.ts';
 import type { Job } from '../../shared/api/kubernetes.ts';
 import { actsOn } from '../../manager/api/job-acts.ts';
 import { QUEUE_NAME_LABEL, SUBMISSION_ANNOTATION, SUBMITTED_BY_ANNOTATION } from '../../shared/api/names.ts';
-import { EVENTS, JOBS, NAMESPACES, type Resource } from '../../shared/api/resources.ts';
+import { CONFIG_MAPS, EVENTS, JOBS, NAMESPACES, type Resource } from '../../shared/api/resources.ts';
 import { ChildProgram } from '../support/child-program.ts';
 import { type ServerUnderTest, startServerUnderTest } from '../support/server-under-test.ts';
 import { startRedis, type TestRedis } from '../support/redis.ts';
@@ -55,6 +55,7 @@ beforeAll(async () => {
     `--kubeconfig=${file}`,
     `--redis-url-file=${urlFile}`,
     '--submission-queue=',
+    '--carry-namespaces=team',
     '--api-bind-address=127.0.0.1:0',
     `--audit-log=${path.join(directory, 'audit.log')}`,
     `--history-store=${path.join(directory, 'history')}`,
@@ -74,16 +75,21 @@ afterAll(async () => {
 async function createTenant(namespace: string): Promise<void> {
   const { client } = cluster;
   await client.create(NAMESPACES, { metadata: { name: namespace } });
-  const role = async (name: string, account: string, rule: object): Promise<void> => {
+  const role = async (name: string, account: string, ...rules: readonly object[]): Promise<void> => {
     await client.create(SERVICE_ACCOUNTS, { metadata: { namespace, name: account } });
-    await client.create(rbac('Role', 'roles'), { metadata: { namespace, name }, rules: [rule] } as never);
+    await client.create(rbac('Role', 'roles'), { metadata: { namespace, name }, rules } as never);
     await client.create(rbac('RoleBinding', 'rolebindings'), {
       metadata: { namespace, name },
       roleRef: { apiGroup: RBAC, kind: 'Role', name },
       subjects: [{ kind: 'ServiceAccount', namespace, name: account }],
     } as never);
   };
-  await role('create-jobs', 'creator', { apiGroups: ['batch'], resources: ['jobs'], verbs: ['create', 'delete'] });
+  await role(
+    'create-jobs',
+    'creator',
+    { apiGroups: ['batch'], resources: ['jobs'], verbs: ['create', 'delete'] },
+    { apiGroups: [''], resources: ['configmaps'], verbs: ['create'] },
+  );
   await role('submit', 'submitter', {
     apiGroups: ['switchyard.dev'],
     resources: ['submissionqueues/submissions'],
@@ -147,6 +153,32 @@ async function eventsOf(
 }
 
 describe('somebody with the right token', () => {
+  test('brings a ConfigMap, which the ServiceAccount of the queue creates beside the Job', { timeout: 60_000 }, async () => {
+    const container = { name: 'main', image: 'busybox', envFrom: [{ configMapRef: { name: 'settings' } }] };
+    const spec = { template: { spec: { restartPolicy: 'Never', containers: [container] } } };
+    const attachments = [{ name: 'settings', data: { rate: '0.1' } }];
+    const body = { manifest: { ...manifest({ name: 'attached' }), spec }, attachments };
+    expect(await call('POST', 'attached', { body: { ...body, attachments: [{ name: 'Settings' }] } })).toMatchObject({
+      status: 422,
+      json: { reason: 'Invalid', message: expect.stringContaining('attachments[0].name: a lowercase RFC 1123 subdomain') },
+    });
+    expect(await call('POST', 'attached', { body })).toMatchObject({ status: 201 });
+    expect(await call('POST', 'attached', { body })).toMatchObject({ status: 200 });
+    const other = { ...body, attachments: [{ name: 'settings', data: { rate: '0.2' } }] };
+    expect(await call('POST', 'attached', { body: other })).toMatchObject({ status: 409 });
+    const made = async () => (await cluster.client.list(CONFIG_MAPS, { namespace: 'team' })).items.filter(({ immutable }) => immutable);
+    await expect.poll(async () => (await made()).length, { timeout: 30_000 }).toBe(1);
+    const job = await cluster.client.get(JOBS, { namespace: 'team', name: 'attached' });
+    expect(await made()).toMatchObject([
+      {
+        metadata: { name: expect.stringMatching(/^settings-[0-9a-f]{12}$/), ownerReferences: [{ uid: job.metadata.uid }] },
+        data: { rate: '0.1' },
+      },
+    ]);
+    expect(await call('DELETE', 'attached')).toMatchObject({ status: 200, json: { cancelled: true } });
+    await expect.poll(async () => (await made()).length, { timeout: 30_000 }).toBe(0);
+  });
+
   test('submits, follows what becomes of it, and cancels: the Job is gone', { timeout: 60_000 }, async () => {
     const made = await call('POST', 'nightly-1', { body: { manifest: manifest({ name: 'sum-1' }), options: { priority: 3 } } });
     expect(made).toMatchObject({ status: 201, json: { key: 'nightly-1' } });

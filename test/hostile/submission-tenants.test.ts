@@ -13,7 +13,7 @@ import { connectBullmqQueue } from '../../manager/submission/bullmq-queue.ts';
 import { singleRedis } from '../../manager/submission/redis-settings.ts';
 import { QUEUE_NAME_LABEL, SUBMITTED_BY_ANNOTATION } from '../../shared/api/names.ts';
 import { payloadHash } from '../../shared/api/payload-hash.ts';
-import { JOBS, NAMESPACES, type Resource } from '../../shared/api/resources.ts';
+import { CONFIG_MAPS, JOBS, NAMESPACES, type Resource } from '../../shared/api/resources.ts';
 import { signedText } from '../../shared/api/submission-signature.ts';
 import type { UserInfo } from '../../shared/controlplane/auth/user-info.ts';
 import { systemClock } from '../../shared/runtime/clock.ts';
@@ -60,6 +60,7 @@ beforeEach(async () => {
   world = await createDispatchWorld({
     workers: ['eu-1'],
     realTime: true,
+    carryNamespaces: ['team', 'team-test'],
     submissions: {
       shared: undefined,
       client: (actAs) => world.homeAs(MANAGER, actAs),
@@ -119,12 +120,18 @@ async function denyPrivileged(): Promise<void> {
 }
 
 /** Lets the ServiceAccount of a tenant create Jobs in a namespace, and delete them. */
-async function letSubmit(namespace: string, tenant: string, verbs: readonly string[] = ['create', 'delete']): Promise<void> {
-  const metadata = { namespace, name: 'submit' };
-  await world.home.create(ROLES, { metadata, rules: [{ apiGroups: ['batch'], resources: ['jobs'], verbs }] } as never);
+const letSubmit = (namespace: string, tenant: string): Promise<void> =>
+  grant(namespace, 'submit', tenant, { apiGroups: ['batch'], resources: ['jobs'], verbs: ['create', 'delete'] });
+/** Lets it create ConfigMaps, and nothing else with them. */
+const letAttach = (namespace: string): Promise<void> =>
+  grant(namespace, 'attach', namespace, { apiGroups: [''], resources: ['configmaps'], verbs: ['create'] });
+
+async function grant(namespace: string, name: string, tenant: string, rule: object): Promise<void> {
+  const metadata = { namespace, name };
+  await world.home.create(ROLES, { metadata, rules: [rule] } as never);
   await world.home.create(ROLE_BINDINGS, {
     metadata,
-    roleRef: { apiGroup: RBAC, kind: 'Role', name: 'submit' },
+    roleRef: { apiGroup: RBAC, kind: 'Role', name },
     subjects: [{ kind: 'ServiceAccount', namespace: tenant, name: SUBMITTER }],
   } as never);
 }
@@ -247,6 +254,94 @@ describe('nobody gets, by what a submission says,', () => {
     expect(forged.metadata.annotations?.['switchyard.dev/submission-seal']).not.toBe(
       metadata.annotations?.['switchyard.dev/submission-seal'],
     );
+  });
+});
+
+describe('ConfigMaps that a submission brings', () => {
+  const using = (name: string, metadata: object = {}): object => manifest(metadata, { envFrom: [{ configMapRef: { name } }] });
+  const settings = (rate: string) => [{ name: 'settings', data: { rate } }];
+  const configMaps = async (client = world.home) => (await client.list(CONFIG_MAPS, { namespace: 'team' })).items;
+
+  test('are created as the ServiceAccount of its queue, travel with the Job, and go with it', async () => {
+    await letAttach('team');
+    const team = await producerOf('team');
+    const outcome = team.outcome({ manifest: using('settings', { name: 'honest' }), attachments: settings('0.1') }, 'nightly');
+    const eu = world.worker('eu-1');
+    const copy = await eventually(() => eu.copy('honest'));
+    const [made, another] = await configMaps();
+    expect(another).toBeUndefined();
+    const job = await world.job('honest');
+    expect(made).toMatchObject({
+      metadata: { ownerReferences: [{ kind: 'Job', name: 'honest', uid: job.metadata.uid }] },
+      data: { rate: '0.1' },
+      immutable: true,
+    });
+    expect(job.spec.template.spec?.containers?.[0]?.envFrom).toEqual([{ configMapRef: { name: made?.metadata.name } }]);
+    const carried = await eventually(async () => (await configMaps(eu.client)).find(({ data }) => data?.['rate'] === '0.1'));
+    expect(copy.spec.template.spec?.containers?.[0]?.envFrom).toEqual([{ configMapRef: { name: carried.metadata.name } }]);
+    await eventually(async () => ((await eu.copy('honest'))?.spec.suspend === false ? true : undefined));
+    await eu.start('honest');
+    await eu.complete('honest');
+    expect(await outcome).toBe('completed');
+    await world.home.delete(JOBS, { namespace: 'team', name: 'honest' }, { propagationPolicy: 'Background' });
+    await eventually(async () => ((await configMaps()).length === 0 ? true : undefined));
+    await eventually(async () => ((await configMaps(eu.client)).length === 0 ? true : undefined));
+  });
+
+  test('are refused before there is a Job where that account may not create them, or nothing is carried from', async () => {
+    await createQueue('rich', { localQueues: ['main'] });
+    const [team, rich] = [await producerOf('team'), await producerOf('rich')];
+    const data = { manifest: using('settings'), attachments: settings('0.1') };
+    expect(await team.outcome(data)).toMatch(
+      /^Forbidden: attachments: configmaps is forbidden: User "system:serviceaccount:team:switchyard-submitter" cannot create resource "configmaps".*; let the ServiceAccount team\/switchyard-submitter create ConfigMaps in the namespace team$/,
+    );
+    expect(await rich.outcome(data)).toMatch(/^Forbidden: attachments: nothing is carried from the namespace rich; leave them out, or ask/);
+    expect(await jobs()).toEqual([]);
+    // What it may do later it may do under the same key.
+    await letAttach('team');
+    await team.submit(data, 'again');
+    await eventually(async () => ((await jobs()).length === 1 ? true : undefined));
+  });
+
+  test.each<[string, unknown, RegExp]>([
+    ['in a namespace of their own', [{ name: 'settings', namespace: 'rich' }], /^Invalid: attachments\[0]\.namespace: is unknown/],
+    ['with owners of their own', [{ name: 'settings', ownerReferences: [] }], /^Invalid: attachments\[0]\.ownerReferences: is unknown/],
+    ['of another kind', [{ name: 'settings', kind: 'Secret' }], /^Invalid: attachments\[0]\.kind: is unknown/],
+    ['of names that are too long', [{ name: 's'.repeat(241) }], /^Invalid: attachments\[0]\.name: has 241 characters, and at most 240/],
+    [
+      'that are too many',
+      Array.from({ length: 9 }, (_, at) => ({ name: `s${at}` })),
+      /^Invalid: attachments: has 9 ConfigMaps, and at most 8/,
+    ],
+    ['that are too large', settings('x'.repeat(1_000_000)), /^Invalid: the submission has \d+ bytes, and at most \d+ are read/],
+    ['that no pod refers to', [{ name: 'other' }], /^Invalid: attachments\[0]\.name: no pod of the manifest refers to a ConfigMap "other"/],
+    ['that are no list', { name: 'settings' }, /^Invalid: attachments: is no list/],
+  ])('are refused %s', async (_what, attachments, refusal) => {
+    await letAttach('team');
+    const team = await producerOf('team');
+    expect(await team.outcome({ manifest: using('settings'), attachments })).toMatch(refusal);
+    expect([await jobs(), await configMaps()]).toEqual([[], []]);
+  });
+
+  test('never change what somebody else has there, and two queues of a namespace never share one', async () => {
+    await letAttach('team');
+    await world.home.create(CONFIG_MAPS, { metadata: { namespace: 'team', name: 'settings' }, data: { rate: 'of somebody else' } });
+    await world.home.create(SUBMISSION_QUEUES, {
+      metadata: { namespace: 'team', name: 'other' },
+      spec: { serviceAccountName: SUBMITTER, localQueues: ['main'] },
+    });
+    const team = await producerOf('team');
+    const other = new Queue('other', { connection: { url: redis.url }, prefix: 'switchyard:tenant:team' });
+    open.push(other);
+    await team.submit({ manifest: using('settings'), attachments: settings('1') }, 'nightly');
+    await other.add('sum', { manifest: using('settings'), attachments: settings('1') }, { jobId: 'nightly' });
+    await eventually(async () => ((await configMaps()).length === 3 ? true : undefined));
+    const found = (await configMaps()).map(
+      ({ metadata, data }) => `${metadata.ownerReferences?.[0]?.name ?? metadata.name}: ${data?.['rate']}`,
+    );
+    const names = (await world.home.list(JOBS)).items.map(({ metadata }) => metadata.name);
+    expect(names).toHaveLength(2);
+    expect(found.toSorted()).toEqual(['settings: of somebody else', ...names.map((name) => `${name}: 1`)].toSorted());
   });
 });
 

@@ -1,8 +1,11 @@
 /** Goal: what the pods of a Job refer to travels with the Job, and goes with its last copy. */
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { CARRIED_CONTENT_ANNOTATION, CARRY_ANNOTATION } from '../../shared/api/names.ts';
+import { attachedText } from '../../manager/api/attachments.ts';
+import { contentDigest } from '../../manager/api/content-digest.ts';
+import { JOB_KIND } from '../../manager/work-kind/job/job-kind.ts';
+import { ATTACHMENTS_ANNOTATION, CARRIED_CONTENT_ANNOTATION, CARRY_ANNOTATION, QUEUE_NAME_LABEL } from '../../shared/api/names.ts';
 import type { ConfigMap, Job, Secret } from '../../shared/api/kubernetes.ts';
-import { CONFIG_MAPS, EVENTS, SECRETS, SERVICE_ACCOUNTS, type Resource } from '../../shared/api/resources.ts';
+import { CONFIG_MAPS, EVENTS, JOBS, SECRETS, SERVICE_ACCOUNTS, type Resource } from '../../shared/api/resources.ts';
 import { referenceKey } from '../../manager/api/pod-references.ts';
 import { planCompanions } from '../../manager/dispatch/companions/plan-companions.ts';
 import { WORKER_CLUSTERS } from '../../manager/api/worker-cluster.ts';
@@ -44,11 +47,11 @@ const referring = (parts: { readonly name?: string; readonly optional?: boolean 
   },
 });
 
-const createAll = async (): Promise<void> => {
+const createAll = async (client = world.home): Promise<void> => {
   for (const name of ['settings', 'files'])
-    await world.home.create(CONFIG_MAPS, { metadata: { name, namespace: NAMESPACE }, data: { of: name } });
+    await client.create(CONFIG_MAPS, { metadata: { name, namespace: NAMESPACE }, data: { of: name } });
   for (const name of ['token', 'registry'])
-    await world.home.create(SECRETS, { metadata: { name, namespace: NAMESPACE }, type: 'Opaque', data: { value: btoa(name) } });
+    await client.create(SECRETS, { metadata: { name, namespace: NAMESPACE }, type: 'Opaque', data: { value: btoa(name) } });
 };
 
 const carried = async (cluster = 'east'): Promise<(ConfigMap | Secret)[]> => {
@@ -161,6 +164,40 @@ describe('a Job whose pods refer to ConfigMaps and Secrets', () => {
     await world.clock.advance(5_000);
     expect(await waitingFor('train')).toMatch(/^True/);
     expect(await namesOn()).toEqual(['files-#', 'later-#', 'registry-#', 'token-#']);
+  });
+
+  test('takes the attachments of its submission along although its queue carries nothing, with the content that was submitted alone', async () => {
+    // What else it refers to is there already.
+    for (const client of [world.home, world.client('east')]) await createAll(client);
+    world.startManager('first', PARTS);
+    world.startWorker('east', 'worker');
+    const [name, data] = ['settings-0123456789ab', { rate: '0.1' }];
+    // As the submission made it, so that pods may not start without it.
+    const annotations = { [ATTACHMENTS_ANNOTATION]: attachedText({ [name]: contentDigest({ data }) }) };
+    const create = (content: object) =>
+      world.home.create(CONFIG_MAPS, { metadata: { name, namespace: NAMESPACE }, immutable: true, ...content });
+    const metadata = { name: 'train', namespace: NAMESPACE, labels: { [QUEUE_NAME_LABEL]: 'main' }, annotations };
+    await world.home.create(JOBS, JOB_KIND.prepared({ metadata, spec: referring({ name, optional: true }, 20) } as unknown as Job));
+    await world.clock.advance(5_000);
+    expect(await waitingFor('train')).toBe(
+      `False MissingReference: configmap team/${name} does not exist; it travels with the Job, which waits until it is created`,
+    );
+    await create({ data: { rate: 'of somebody who was faster' } });
+    await world.clock.advance(20_000);
+    expect(await world.jobsOn('east')).toEqual([]);
+    expect(findCondition((await world.job('train')).status?.conditions, 'Dispatched')?.message).toContain(
+      `configmap team/${name} has other content than the submission brought`,
+    );
+    await world.home.delete(CONFIG_MAPS, { namespace: NAMESPACE, name });
+    await create({ data });
+    await world.clock.advance(15_000);
+    const copy = await theCopy();
+    expect(await carried()).toMatchObject([{ data }]);
+    expect(copy.spec.template.spec?.containers?.[0]?.envFrom?.[0]?.configMapRef?.name).toBe((await carried())[0]?.metadata.name);
+    expect(copy.spec.template.spec?.volumes?.[0]?.projected?.sources?.[0]?.configMap?.name).toBe('files');
+    await world.clock.advance(60_000);
+    expect((await world.job('train')).status?.succeeded).toBe(1);
+    expect(await carried()).toEqual([]);
   });
 
   test('does not wait for an optional one, and its pods see that it is missing', async () => {

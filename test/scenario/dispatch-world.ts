@@ -116,6 +116,7 @@ export type DispatchWorldOptions = {
   /** Where the metrics are to be read. */
   readonly registry?: Registry;
   readonly canary?: ManagerDeps['canary'];
+  readonly carryNamespaces?: ManagerDeps['carryNamespaces'];
   /** Instead of the way to a worker cluster of this world; `usual` is that way, by the name of the cluster there, or `home`. */
   readonly connectCluster?: (name: string, access: ClusterAccess, usual: (name: string) => KubeClient) => KubeClient;
 };
@@ -174,7 +175,7 @@ export async function createDispatchWorld(options: DispatchWorldOptions = {}): P
       clusterSecretsNamespace: options.clusterSecretsNamespace,
       client: clientOf(onLine(homePlane.transport(), homeLine)),
       connectCluster: (name, access) => options.connectCluster?.(name, access, connectInProcess) ?? connectInProcess(name),
-      ...omitUndefined({ submissions: options.submissions, canary: options.canary }),
+      ...omitUndefined({ submissions: options.submissions, canary: options.canary, carryNamespaces: options.carryNamespaces }),
       recordKeySecret: { namespace: 'switchyard', name: 'record-key' },
       managerId,
       concurrentDispatches: 4,

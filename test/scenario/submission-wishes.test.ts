@@ -59,6 +59,22 @@ describe('a submission that is cancelled', () => {
     expect([world.seen, world.withdrawn]).toEqual([[], []]);
   });
 
+  test('while something keeps it from being accepted takes along the Job that it may have got', async () => {
+    let answers = 0;
+    world.consume(
+      () => Promise.reject(new Error('the ResourceQuota has no room for its ConfigMaps')),
+      () => {
+        if (answers++ < 1) throw new Error('the API server does not answer');
+      },
+    );
+    const job = await world.users.add('sum', {}, { jobId: 'half' });
+    const end = rejection(job);
+    await expect.poll(() => world.seen.length).toBeGreaterThan(0);
+    expect(await cancel('half')).toMatchObject({ cancelled: true });
+    expect(await end).toMatch(/^Cancelled: .*before/);
+    expect([world.unparked, world.withdrawn, answers]).toEqual([['half'], [], 2]);
+  });
+
   test('and retried afterwards runs', async () => {
     world.consume();
     const job = await world.users.add('sum', {}, { jobId: 'again', delay: 600_000 });

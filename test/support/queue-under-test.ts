@@ -6,6 +6,7 @@ import type {
   Acceptance,
   Outcome,
   ParkedSubmission,
+  UnparkedSubmission,
   Submission,
   SubmissionQueue,
   SubmissionRef,
@@ -51,6 +52,8 @@ export type QueueUnderTest = {
   /** What was handed out, and which Jobs were withdrawn. */
   readonly seen: readonly Submission[];
   readonly withdrawn: readonly Withdrawn[];
+  /** Keys of those that were withdrawn while they were not parked. */
+  readonly unparked: readonly string[];
   /** `onWithdraw` is asked first, and what it throws is what came of it. */
   consume(accept?: Accept, onWithdraw?: () => void): void;
   finish(job: Job, outcome: Outcome, attempt?: number): Promise<void>;
@@ -79,6 +82,7 @@ export async function startQueue(concurrency = 5, name = QUEUE_NAME): Promise<Qu
     consuming: [] as Promise<void>[],
     seen: [] as Submission[],
     withdrawn: [] as Withdrawn[],
+    unparked: [] as string[],
   });
   let now = open();
   await now.events.waitUntilReady();
@@ -105,15 +109,19 @@ export async function startQueue(concurrency = 5, name = QUEUE_NAME): Promise<Qu
     get withdrawn() {
       return now.withdrawn;
     },
+    get unparked() {
+      return now.unparked;
+    },
     consume(accept = running, onWithdraw = () => undefined) {
-      const { queue, seen, withdrawn, stop, consuming } = now;
+      const { queue, seen, withdrawn, unparked, stop, consuming } = now;
       const noting = async (submission: Submission): Promise<Acceptance> => {
         seen.push(submission);
         return accept(submission);
       };
-      const withdraw = async (parked: ParkedSubmission, signature: unknown): Promise<void> => {
+      const withdraw = async (of: ParkedSubmission | UnparkedSubmission, signature: unknown): Promise<void> => {
         onWithdraw();
-        withdrawn.push({ ...parked, signature });
+        if (of.uid === undefined) unparked.push(of.ref.key);
+        else withdrawn.push({ ...of, signature });
       };
       consuming.push(queue.consume(noting, stop.signal, withdraw));
     },

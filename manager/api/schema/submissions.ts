@@ -1,7 +1,10 @@
 import { Type } from 'typebox';
+import type { Attachment } from '../../../shared/api/attachment.ts';
+import { ATTACHMENT_NAME_MAX, ATTACHMENTS_MAX } from '../attachments.ts';
 import { SubmissionPhase } from '../../../shared/api/submission-progress.ts';
 
 const Count = (description: string) => Type.Integer({ minimum: 0, description });
+const Texts = (description: string) => Type.Record(Type.String(), Type.String(), { description });
 const Time = (description: string) => Type.String({ format: 'date-time', description });
 
 /** The payload of a submission in the queue. */
@@ -10,6 +13,24 @@ export const SubmissionPayloadSchema = Type.Object(
     manifest: Type.Object(
       {},
       { description: 'The manifest of a batch/v1 Job, or of another kind that the manager takes, as kubectl takes it.' },
+    ),
+    attachments: Type.Optional(
+      Type.Unsafe<readonly Attachment[]>(
+        Type.Array(
+          Type.Object(
+            {
+              name: Type.String({ maxLength: ATTACHMENT_NAME_MAX, description: 'By which the manifest refers to it.' }),
+              data: Type.Optional(Texts('Texts by key.')),
+              binaryData: Type.Optional(Texts('Bytes by key, in base64.')),
+            },
+            { additionalProperties: false, description: 'A ConfigMap.' },
+          ),
+          {
+            maxItems: ATTACHMENTS_MAX,
+            description: 'ConfigMaps that the manifest refers to, of 1 MiB together. They travel with the Job, and go with it.',
+          },
+        ),
+      ),
     ),
     options: Type.Optional(
       Type.Object({

@@ -23,8 +23,9 @@ const rbac = (kind: string, namespaced: boolean): Resource => ({
 
 /**
  * Of what `helm install switchyard-manager` would do: an account for the manager, with exactly the rights that the chart gives it for a
- * shared queue whose Jobs go to the namespace `default`, and for objects that travel with Jobs of that namespace. `kubeconfig` is that of
- * an administrator; the result is the same cluster as the manager sees it. `described`: kinds with a WorkKind, whose objects it dispatches.
+ * shared queue whose Jobs go to the namespace `default`, for ConfigMaps that submissions bring there, and for objects that travel with Jobs
+ * of that namespace. `kubeconfig` is that of an administrator; the result is the same cluster as the manager sees it. `described`: kinds
+ * with a WorkKind, whose objects it dispatches.
  */
 export async function createManagerAccount(
   client: WriteClient & RawClient,
@@ -39,6 +40,7 @@ export async function createManagerAccount(
     cluster: readonly object[];
     creation: readonly object[];
     carry: readonly object[];
+    attachments: readonly object[];
     impersonation: readonly { readonly resources: readonly string[] }[];
     namespace: readonly object[];
     clusterSecrets: readonly object[];
@@ -62,7 +64,7 @@ export async function createManagerAccount(
   ]);
   await grant(undefined, [...rules.cluster, ...impersonation, ...kinds]);
   await grant(SYSTEM_NAMESPACE, [...rules.namespace, ...rules.clusterSecrets]);
-  await grant('default', [...rules.creation, ...rules.carry]);
+  await grant('default', [...rules.creation, ...rules.carry, ...rules.attachments]);
   return kubeconfigWith(kubeconfig, await tokenOf(client));
 }
 

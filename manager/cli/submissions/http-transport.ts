@@ -45,8 +45,9 @@ export function submitByHttp(
   }
 
   return {
-    async submit(manifest, key) {
-      const { body } = await http.answerTo('POST', key === undefined ? collection : oneOf(key), { body: { manifest } });
+    async submit({ manifest, attachments }, key) {
+      const payload = { manifest, ...(attachments.length === 0 ? {} : { attachments }) };
+      const { body } = await http.answerTo('POST', key === undefined ? collection : oneOf(key), { body: payload });
       return String(body['key']);
     },
     async follow(key, tell, signal) {

@@ -1,5 +1,6 @@
 import { connect } from '../../../shared/client/client.ts';
 import { Failed, SubmissionError, TimedOut } from '../../../shared/client/submission-errors.ts';
+import { omitUndefined } from '../../../shared/runtime/omit-undefined.ts';
 import { CommandError } from '../command-error.ts';
 import { readRedisUrl } from '../../config/read-redis-settings.ts';
 import { ExitCode } from '../exit-codes.ts';
@@ -32,7 +33,7 @@ export function connectByRedis({ url: choice, prefix, queue }: Extract<WayChoice
   }
 
   return {
-    submit: (manifest, key) => soon(client.submit(manifest, key === undefined ? {} : { key })),
+    submit: ({ manifest, attachments }, key) => soon(client.submit(manifest, { attachments, ...omitUndefined({ key }) })),
     async follow(key, tell, signal) {
       const stop = new AbortController();
       const changes = client.progress(key)[Symbol.asyncIterator]();

@@ -29,21 +29,21 @@ export type SubmitToQueueConfig = QueueConfig & {
 /** All files are read and looked at before the first Job is submitted. */
 export const runSubmitToQueue = (config: SubmitToQueueConfig, session: Session): Promise<number> => {
   const { files, queue, key, output, wait, timeout } = config;
-  const manifests = files
+  const submissions = files
     .flatMap(filesOf)
     .flatMap((file) => submissionsOf(JOB_KIND, file === '-' ? 'standard input' : file, textOf(file), queue));
-  if (key !== undefined && manifests.length > 1)
+  if (key !== undefined && submissions.length > 1)
     throw new CommandError(
-      `--key: there are ${manifests.length} Jobs, and one key is one submission; submit them one by one`,
+      `--key: there are ${submissions.length} Jobs, and one key is one submission; submit them one by one`,
       ExitCode.Usage,
     );
   return withTransport(config.way, config, async (way) => {
     const keys: string[] = [];
-    const display = createProgressLine(session.errors, manifests.length, session.now);
+    const display = createProgressLine(session.errors, submissions.length, session.now);
     try {
-      for (const manifest of manifests) {
-        keys.push(await way.submit(manifest, key));
-        await display.show(() => ({ done: keys.length, total: manifests.length, words: 'submitted' }));
+      for (const submission of submissions) {
+        keys.push(await way.submit(submission, key));
+        await display.show(() => ({ done: keys.length, total: submissions.length, words: 'submitted' }));
       }
     } finally {
       await display.end();

@@ -1,4 +1,5 @@
 import type { JobResult } from '../../../shared/api/submission-outcome.ts';
+import type { FileSubmission } from '../submit/manifests.ts';
 import type { SubmissionProgress } from '../../../shared/api/submission-progress.ts';
 
 export type SubmissionEnding =
@@ -9,7 +10,7 @@ export type SubmissionEnding =
 /** A queue of submissions, by whatever way. Whatever goes wrong is a CommandError. */
 export interface SubmissionWay {
   /** Without a key one is made. */
-  submit(manifest: object, key: string | undefined): Promise<string>;
+  submit(submission: FileSubmission, key: string | undefined): Promise<string>;
   /** Resolves when it has ended. Rejects once `signal` aborts. */
   follow(key: string, tell: (progress: SubmissionProgress) => void, signal: AbortSignal): Promise<SubmissionEnding>;
   cancel(key: string): Promise<CancelEnding>;

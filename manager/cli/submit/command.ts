@@ -31,7 +31,7 @@ export const SUBMIT = command({
   about:
     'Reads batch/v1 Jobs, and objects of other kinds that the manager takes (YAML or JSON). All are checked before the first one is created, also whether their ' +
     'LocalQueue exists. They are suspended and get spec.managedBy. --dry-run also needs the rights of explain. --via redis and --via http put them on a queue of ' +
-    'submissions, where a known key never becomes a second Job; http needs the right to create submissionqueues/submissions.',
+    'submissions, where a known key never becomes a second Job, with the ConfigMaps of the same file that the Jobs refer to; http needs the right to create submissionqueues/submissions.',
   operands: [{ usage: '<FILE...>', about: 'manifests, or directories of them; - is standard input' }],
   flags: FLAGS,
   examples: [

@@ -1,6 +1,6 @@
-import { createHash } from 'node:crypto';
 import type { ConfigMap, DeepReadonly, Secret, Unsaved, WorkObject } from '../../../shared/api/kubernetes.ts';
 import { ORIGIN_LABEL } from '../../../shared/api/names.ts';
+import { contentDigest, contentOf } from '../../api/content-digest.ts';
 import { formatReference, type PodReference, referenceKey } from '../../api/pod-references.ts';
 import { DispatchedReason } from '../../api/reasons.ts';
 import type { DispatchProblem } from '../../api/refusals.ts';
@@ -54,6 +54,8 @@ export function planCompanions(
     const type = 'type' in object ? object.type : undefined;
     if (type !== undefined && BOUND_TYPES.includes(type))
       return problem(`${formatReference(namespace, reference)} is of type ${type}, which is never carried to another cluster`);
+    if (reference.content !== undefined && reference.content !== contentDigest(object))
+      return problem(`${formatReference(namespace, reference)} has other content than the submission brought; submit the Job again`);
     const companion = companionOf(namespace, reference, object, origin);
     companions.push(companion);
     bytes += JSON.stringify(companion.object).length;
@@ -64,16 +66,10 @@ export function planCompanions(
 }
 
 function companionOf(namespace: string, reference: PodReference, object: NonNullable<FoundObject>, origin: string): Companion {
-  const { data } = object;
-  const content = {
-    ...(data === undefined ? {} : { data: sorted(data) }),
-    ...('binaryData' in object && object.binaryData !== undefined ? { binaryData: sorted(object.binaryData) } : {}),
-    ...('type' in object && object.type !== undefined ? { type: object.type } : {}),
-  };
-  const digest = createHash('sha256').update(JSON.stringify(content)).digest('hex').slice(0, HASH_LENGTH);
+  const digest = contentDigest(object).slice(0, HASH_LENGTH);
   const stem = reference.name.slice(0, NAME_MAX - HASH_LENGTH - 1).replace(/[-.]+$/, '');
   const metadata = { name: `${stem}-${digest}`, namespace, labels: { [ORIGIN_LABEL]: origin } };
-  return { reference, digest, object: { metadata, ...content, immutable: true } };
+  return { reference, digest, object: { metadata, ...contentOf(object), immutable: true } };
 }
 
 /** The copy with the names of its companions in its pods; nothing else differs. */
@@ -94,6 +90,3 @@ export function refersTo(kind: Pick<WorkKind, 'references'>, copy: DeepReadonly<
 }
 
 const problem = (message: string): CompanionPlan => ({ kind: 'Problem', problem: { reason: DispatchedReason.MissingReference, message } });
-
-const sorted = (map: Readonly<Record<string, string>>): Record<string, string> =>
-  Object.fromEntries(Object.entries(map).toSorted(([a], [b]) => (a < b ? -1 : 1)));

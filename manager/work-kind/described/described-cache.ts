@@ -2,6 +2,7 @@ import type { DeepReadonly, Unsaved, WorkObject } from '../../../shared/api/kube
 import { COPIES_FINALIZER, MANAGER_CONTROLLER_NAME, QUEUE_NAME_LABEL } from '../../../shared/api/names.ts';
 import { formatProblems } from '../../api/field-problem.ts';
 import { NEEDED_OBJECTS_MAX, neededObjects, type NeededObject } from '../../api/needed-objects.ts';
+import { withAttached } from '../../api/attachments.ts';
 import { podReferences, type PodReference } from '../../api/pod-references.ts';
 import type { CachedForm } from '../work-kind.ts';
 import type { Description } from './description.ts';
@@ -40,7 +41,7 @@ export function describedCache(description: Description, readings: Readings): Ca
       const all = whole(object);
       const reading = readings.of(all);
       const templates = reading.templates.map((path) => valueAt(all, path));
-      const [references, needs] = [referencesIn(templates), needsIn(templates)];
+      const [references, needs] = [withAttached(referencesIn(templates), all.metadata), needsIn(templates)];
       const visible = problem === undefined ? visibleObject(all, reading.templates) : { ...visibleObject(all, []), spec: least(all) };
       const compact = { ...visible, [COMPACT]: { problem: problem ?? problemOf(reading.problems), references, needs } };
       return problem === undefined ? readings.keep(compact, reading) : compact;
@@ -58,7 +59,9 @@ const problemOf = (problems: Parameters<typeof formatProblems>[0]): string | und
 
 /** The ConfigMaps and Secrets that its pods refer to, each once. The result is the same for an object and its compact form. */
 export const referencesOf = (readings: Readings, object: DeepReadonly<Unsaved<WorkObject>>): readonly PodReference[] =>
-  isCompact(object) ? object[COMPACT].references : referencesIn(readings.of(object).templates.map((path) => valueAt(object, path)));
+  isCompact(object)
+    ? object[COMPACT].references
+    : withAttached(referencesIn(readings.of(object).templates.map((path) => valueAt(object, path))), object.metadata);
 
 /** The objects that its pods need and that are never carried, each once. The result is the same for an object and its compact form. */
 export const needsOf = (readings: Readings, object: DeepReadonly<Unsaved<WorkObject>>): readonly NeededObject[] =>

@@ -1,5 +1,5 @@
 import { hash } from 'node:crypto';
-import type { DeepReadonly, Job, JobSpec, Unsaved } from '../../../shared/api/kubernetes.ts';
+import type { DeepReadonly, Job, JobSpec, PodSpec, Unsaved } from '../../../shared/api/kubernetes.ts';
 import {
   ACTS_ANNOTATION,
   ADMISSION_ANNOTATION,
@@ -37,7 +37,8 @@ import { controllerOf } from '../../../shared/kube/controller-of.ts';
 import { omitUndefined } from '../../../shared/runtime/omit-undefined.ts';
 import type { FieldProblem } from '../../api/field-problem.ts';
 import { type NeededObject, neededObjects } from '../../api/needed-objects.ts';
-import { podReferences, type PodReference } from '../../api/pod-references.ts';
+import { givenNames, withAttached } from '../../api/attachments.ts';
+import { podReferences, type PodReference, withReferences } from '../../api/pod-references.ts';
 import { essentialsOfPod, withoutCommands } from '../copy/pod-essentials.ts';
 import { podFenceProblem } from './pod-fence-problem.ts';
 
@@ -110,7 +111,7 @@ export const podFenceProblemOf = (job: DeepReadonly<Unsaved<Job>>): FieldProblem
 /** The ConfigMaps and Secrets that its pods refer to. The result is the same for a full Job and its compact form. */
 export function referencesOfJob(job: DeepReadonly<Unsaved<Job>>): readonly PodReference[] {
   if (isCompact(job)) return job[COMPACT].references;
-  const references = podReferences(job.spec.template.spec);
+  const references = withAttached(podReferences(job.spec.template.spec), job.metadata);
   return references.length === 0 ? NO_REFERENCES : references;
 }
 const NO_REFERENCES: readonly PodReference[] = [];
@@ -129,7 +130,14 @@ const NO_NEEDS: readonly NeededObject[] = [];
  */
 export function programOf(job: DeepReadonly<Job>): string {
   if (isCompact(job)) return job[COMPACT].program;
-  const { initContainers = [], containers = [], ...pod } = job.spec.template.spec ?? {};
+  // Each submission has names of its own for its attachments.
+  const given = givenNames(job.metadata);
+  const spec: DeepReadonly<Partial<PodSpec>> = job.spec.template.spec ?? {};
+  const {
+    initContainers = [],
+    containers = [],
+    ...pod
+  } = given === undefined ? spec : withReferences(spec as DeepReadonly<PodSpec>, given);
   return hash('sha256', JSON.stringify([pod, [...initContainers, ...(containers ?? [])].map(withoutCommands)]), 'base64url').slice(0, 12);
 }
 

@@ -2,6 +2,7 @@ import { POD_FENCE_CONTAINER } from '../../../shared/api/pod-fence.ts';
 import type { DeepReadonly, Job } from '../../../shared/api/kubernetes.ts';
 import type { FieldProblem } from '../../api/field-problem.ts';
 import { POD_FENCE_PORT, POD_FENCE_VOLUMES } from '../../api/pod-fence.ts';
+import { isJsonObject } from '../../api/json-value.ts';
 
 /** The most rules that an API server accepts; the pod fence adds one. */
 const RULES_MAX = 20;
@@ -23,8 +24,7 @@ export function podFenceProblem({ spec }: DeepReadonly<Pick<Job, 'spec'>>): Fiel
   const rules: readonly unknown[] | null | undefined = spec.podFailurePolicy?.rules;
   if ((rules?.length ?? 0) >= RULES_MAX)
     return { field: 'spec.podFailurePolicy', problem: `has ${RULES_MAX} rules, and the pod fence adds one of its own; leave one out` };
-  const { initContainers = [], volumes = [] } = pod;
-  const containers = pod.containers ?? [];
+  const [containers, initContainers, volumes] = [pod.containers ?? [], pod.initContainers ?? [], pod.volumes ?? []];
   const names: readonly string[] = Object.values(POD_FENCE_VOLUMES);
   const taken = volumes.find(({ name }) => names.includes(name));
   if (taken !== undefined) return { field: at('volumes'), problem: `has ${taken.name}, a name of the pod fence; choose another one` };
@@ -52,7 +52,8 @@ function containerProblem(container: Container, isInit: boolean): string | undef
     return 'has a restart policy of its own: a container that the pod fence has ended may not start again; leave it out';
   if (isSet(container.livenessProbe)) return 'has a livenessProbe, of which a container can have only one; leave it out';
   if (isSet(container.startupProbe)) return 'has a startupProbe, before whose success kubelets ask no liveness probe; leave it out';
-  if (container.ports?.some(({ containerPort }) => containerPort === POD_FENCE_PORT) === true)
+  const ports: unknown = container.ports;
+  if (Array.isArray(ports) && ports.some((each) => isJsonObject(each) && each['containerPort'] === POD_FENCE_PORT))
     return `listens on port ${POD_FENCE_PORT}, which the pod fence takes; choose another one`;
   return undefined;
 }

@@ -10,9 +10,9 @@ export function specProblems(spec: unknown): FieldProblem[] {
 }
 
 function podProblems(pod: Record<string, unknown>): FieldProblem[] {
-  return ['containers', 'initContainers'].flatMap((field) => {
-    const containers = pod[field] ?? [];
-    const isList = Array.isArray(containers) && containers.every(isJsonObject);
+  return ['containers', 'initContainers', 'volumes'].flatMap((field) => {
+    const parts = pod[field] ?? [];
+    const isList = Array.isArray(parts) && parts.every(isJsonObject);
     return isList ? [] : [{ field: `spec.template.spec.${field}`, problem: 'must be a list of objects' }];
   });
 }

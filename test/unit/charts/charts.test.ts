@@ -10,6 +10,7 @@ import {
 } from '../../../manager/policy/webhook-conditions.ts';
 import type { Identities } from '../../../manager/policy/writer.ts';
 import { containerOf, managerConfig, workerConfig } from '../../support/chart-config.ts';
+import { changesOf } from '../../support/chart-rights.ts';
 import { CHARTS, helm, ofKind, renderChart, type Chart, type Rendered } from '../../support/helm.ts';
 
 const BOTH: readonly Chart[] = ['manager', 'worker'];
@@ -93,6 +94,13 @@ describe.each(BOTH)('the chart of the %s', (chart) => {
 });
 
 describe('the manager chart', () => {
+  test('lets the manager create what submissions bring along where it is asked for, in the namespaces from which objects are carried', () => {
+    const given = (...values: string[]): readonly string[] => changesOf('manager', 'test-switchyard-manager', values);
+    expect(given('submissions.attachments=true')).toEqual([]);
+    const carrying = given('carry.namespaces={team}');
+    expect(given('carry.namespaces={team}', 'submissions.attachments=true')).toEqual([...carrying, '+ team: configmaps create']);
+  });
+
   test('the CRDs come with it, survive its removal, and can be left out', () => {
     const crds = ofKind(renderChart('manager'), 'CustomResourceDefinition');
     expect(crds.map(({ metadata }) => metadata.name).toSorted()).toEqual([

@@ -83,11 +83,14 @@ test('a manifest alone is a payload, too, and options are handed on', async () =
   const door = aDoor();
   expect(await ask(door, 'POST', '', { spec: {} })).toMatchObject({ status: 201, body: { key: 'made' } });
   await ask(door, 'POST', '/a%2Fb', { manifest: { spec: {} }, options: { priority: 2, delayMs: 1000, retry: true, name: 'x' } });
-  await ask(door, 'POST', '/c', { manifest: { spec: {} }, options: { retry: false } });
+  await ask(door, 'POST', '/c', { manifest: { spec: {} }, options: { retry: false }, attachments: [] });
+  const attachments = [{ name: 'settings', data: { a: '1' } }];
+  await ask(door, 'POST', '/d', { manifest: { spec: {} }, attachments });
   expect(door.submitted).toEqual([
     { manifest: { spec: {} } },
     { manifest: { spec: {} }, priority: 2, delayMs: 1000, retry: true, name: 'x' },
     { manifest: { spec: {} } },
+    { manifest: { spec: {} }, attachments },
   ]);
 });
 
@@ -96,6 +99,8 @@ test.each([
   [null, 'the body is no JSON object'],
   [{ manifest: [] }, 'manifest: is no object'],
   [{ manifest: {}, options: 1 }, 'options: is no object'],
+  [{ manifest: {}, attachments: {} }, 'attachments: is no list'],
+  [{ manifest: {}, attachments: [{ name: 'a', data: { x: 1 } }] }, 'attachments[0].data[x]: is no text'],
   [{ manifest: {}, key: 'x' }, 'key: is unknown'],
   [{ manifest: {}, options: { prio: 1 } }, 'options.prio: is unknown'],
   [{ manifest: {}, options: { name: 1 } }, 'options.name: is no text'],

@@ -10,6 +10,12 @@ test('a manifest is all that is needed', () => {
   expect(bullmqJobOf({ metadata: { name: 'sum' } }, 'k', { name: 'total' }).name).toBe('total');
 });
 
+test('ConfigMaps go beside the manifest, and no list of none', () => {
+  const attachments = [{ name: 'settings', data: { a: '1' } }];
+  expect(bullmqJobOf(MANIFEST, 'k', { attachments }).data).toEqual({ manifest: MANIFEST, attachments });
+  expect(bullmqJobOf(MANIFEST, 'k', { attachments: [] }).data).toEqual({ manifest: MANIFEST });
+});
+
 test('priority, delay and retries are BullMQ’s, and a retry is told in the payload, too', () => {
   expect(bullmqJobOf(MANIFEST, 'k', { priority: 3, delayMs: 500, retry: { attempts: 5, backoffMs: 100 } })).toMatchObject({
     data: { manifest: MANIFEST, options: { retry: true } },

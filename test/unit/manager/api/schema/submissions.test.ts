@@ -33,6 +33,9 @@ test('they say what the types of the client say', () => {
 
 test('what the client puts on the queue and what the manager tells conform to them', () => {
   expect(Value.Check(SubmissionPayloadSchema, bullmqJobOf({ kind: 'Job' }, 'k', { retry: true }).data)).toBe(true);
+  const attachments = [{ name: 'settings', data: { a: '1' }, binaryData: { b: 'AA==' } }];
+  expect(Value.Check(SubmissionPayloadSchema, bullmqJobOf({ kind: 'Job' }, 'k', { attachments }).data)).toBe(true);
+  expect(Value.Check(SubmissionPayloadSchema, { manifest: {}, attachments: [{ name: 'a', kind: 'Secret' }] })).toBe(false);
   expect(Value.Check(SubmissionPayloadSchema, { manifest: 'x' })).toBe(false);
   const ended = anAdmittedJob({ status: { succeeded: 1, startTime: '2026-01-01T00:00:00Z', conditions: [aCondition('Complete')] } });
   for (const job of [aHomeJob(), anAdmittedJob(), ended])

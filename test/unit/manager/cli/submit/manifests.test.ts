@@ -54,18 +54,25 @@ describe('a file that is refused names itself, document and field', () => {
   });
 });
 
+/** The manifests of submissions that bring nothing along. */
+const manifestsOf = (...given: Parameters<typeof submissionsOf>): readonly object[] =>
+  submissionsOf(...given).map(({ manifest, attachments }) => {
+    expect(attachments).toEqual([]);
+    return manifest;
+  });
+
 describe('the Jobs of a file, for a queue of submissions', () => {
   test('are what the file says: the queue knows where they go', () => {
-    expect(submissionsOf(JOB_KIND, 'f.yaml', stringify(aJob()), undefined)).toEqual([aJob()]);
-    expect(submissionsOf(JOB_KIND, 'f.yaml', stringify(aJob()), 'main')).toEqual([
+    expect(manifestsOf(JOB_KIND, 'f.yaml', stringify(aJob()), undefined)).toEqual([aJob()]);
+    expect(manifestsOf(JOB_KIND, 'f.yaml', stringify(aJob()), 'main')).toEqual([
       aJob({ name: 'a', labels: { [QUEUE_NAME_LABEL]: 'main' } }),
     ]);
     const own = { name: 'a', labels: { [QUEUE_NAME_LABEL]: 'own' } };
-    expect(submissionsOf(JOB_KIND, 'f.yaml', stringify(aJob(own)), 'main')).toEqual([aJob(own)]);
+    expect(manifestsOf(JOB_KIND, 'f.yaml', stringify(aJob(own)), 'main')).toEqual([aJob(own)]);
     // Which other kinds are taken, the manager knows.
     const crew = { apiVersion: 'example.com/v1', kind: 'Crew', metadata: { name: 'argo' }, spec: {} };
-    expect(submissionsOf(JOB_KIND, 'f.yaml', stringify(crew), undefined)).toEqual([crew]);
-    expect(submissionsOf(JOB_KIND, 'f.yaml', stringify(crew), 'main')).toEqual([
+    expect(manifestsOf(JOB_KIND, 'f.yaml', stringify(crew), undefined)).toEqual([crew]);
+    expect(manifestsOf(JOB_KIND, 'f.yaml', stringify(crew), 'main')).toEqual([
       { ...crew, metadata: { name: 'argo', labels: { [QUEUE_NAME_LABEL]: 'main' } } },
     ]);
   });
@@ -73,5 +80,46 @@ describe('the Jobs of a file, for a queue of submissions', () => {
   test('are refused where they are none', () => {
     expect(() => submissionsOf(JOB_KIND, 'f.yaml', 'kind: Pod', undefined)).toThrow(CommandError);
     expect(() => submissionsOf(JOB_KIND, 'f.yaml', '', undefined)).toThrow('there is no Job in it');
+  });
+
+  const referring = (name: string, configMap: string): object => ({
+    ...aJob({ name }),
+    spec: { template: { spec: { containers: [{ name: 'c', envFrom: [{ configMapRef: { name: configMap } }] }] } } },
+  });
+  const configMap = (name: string, parts: object = { data: { a: '1' } }): object => ({
+    apiVersion: 'v1',
+    kind: 'ConfigMap',
+    metadata: { name, labels: { app: 'x' } },
+    ...parts,
+  });
+  const documents = (...all: readonly object[]): string => all.map((each) => stringify(each)).join('---\n');
+
+  test('take along the ConfigMaps of their file that they refer to', () => {
+    const bytes = { binaryData: { b: 'AA==' } };
+    const text = documents(configMap('one'), referring('a', 'one'), referring('b', 'two'), aJob({ name: 'c' }), configMap('two', bytes));
+    expect(submissionsOf(JOB_KIND, 'f.yaml', text, undefined).map(({ attachments }) => attachments)).toEqual([
+      [{ name: 'one', data: { a: '1' } }],
+      [{ name: 'two', ...bytes }],
+      [],
+    ]);
+    const crew = { apiVersion: 'example.com/v1', kind: 'Crew', metadata: { name: 'argo' }, spec: {} };
+    expect(submissionsOf(JOB_KIND, 'f.yaml', documents(crew, configMap('one')), undefined)).toEqual([
+      { manifest: crew, attachments: [{ name: 'one', data: { a: '1' } }] },
+    ]);
+  });
+
+  test.each([
+    [documents(configMap('one')), /^f\.yaml: there is no Job in it/],
+    [
+      documents(aJob(), configMap('one')),
+      /^f\.yaml: no Job of this file refers to its ConfigMap one; refer to it by this name, or leave it out$/,
+    ],
+    [
+      documents(referring('a', 'one'), configMap('one', { data: { a: 1 } })),
+      /^f\.yaml, document 2: data\[a]: is no text; put it in quotes$/,
+    ],
+    [documents(referring('a', 'One'), configMap('One')), /^f\.yaml, document 2: name: a lowercase RFC 1123 subdomain/],
+  ])('and a file whose ConfigMaps cannot go along is refused: %j', (text, words) => {
+    expect(() => submissionsOf(JOB_KIND, 'f.yaml', text, undefined)).toThrow(words);
   });
 });

@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest';
+import { contentDigest } from '../../../../../manager/api/content-digest.ts';
 import { carriedReferences, type PodReference } from '../../../../../manager/api/pod-references.ts';
 import {
   type Companion,
@@ -33,6 +34,15 @@ describe('what a Job takes along', () => {
     expect(first).toMatchObject([
       { object: { immutable: true, data: { a: '1', b: '2' }, metadata: { labels: { 'switchyard.dev/origin': 'home' } } } },
     ]);
+  });
+
+  test('has the content that an attachment was submitted with, and no other', () => {
+    const data = { a: '1' };
+    const attached = { ...reference('settings'), content: contentDigest({ data }) };
+    expect(nameOf(plan([attached], { 'ConfigMap/settings': configMap('settings', data) }))).toMatch(/^settings-/);
+    expect(plan([attached], { 'ConfigMap/settings': configMap('settings', { a: '2' }) })).toBe(
+      'configmap team/settings has other content than the submission brought; submit the Job again',
+    );
   });
 
   test('has the type of a Secret, and no metadata of the original', () => {

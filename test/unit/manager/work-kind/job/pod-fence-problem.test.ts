@@ -16,6 +16,11 @@ describe('a pod fence', () => {
     expect(podFenceProblem(job({ initContainers: [sidecar], volumes: [{ name: 'scratch', emptyDir: {} }] }))).toBeUndefined();
   });
 
+  test('is judged of a pod with null or anything else in place of a list, which the API server refuses or drops', () => {
+    const wrong = { initContainers: null, volumes: null, containers: [{ ...MAIN, ports: 'http' }] };
+    expect(podFenceProblem(job(wrong as unknown as PodSpec))).toBeUndefined();
+  });
+
   test.each<[string, Job, string]>([
     ['would start containers again', job({ restartPolicy: 'OnFailure' }), 'spec.template.spec.restartPolicy must be Never'],
     ['has the network of its node', job({ hostNetwork: true }), 'spec.template.spec.hostNetwork must not be set'],
