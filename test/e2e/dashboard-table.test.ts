@@ -47,6 +47,7 @@ const VIEW: WithActions<JobView, JobAction> = {
   requests: {},
   conditions: [],
   pods: [],
+  placements: [],
   avoided: [],
   commands: [],
   fromHistory: false,
@@ -191,7 +192,7 @@ describe.skipIf(CHROMIUM === undefined)('before a server that says what it is to
   });
 
   test('shows what takes longer to find out than until the next change', async () => {
-    const node = { kind: 'Queue', name: 'main', health: 'Good', strategy: 'StrictFIFO', waiting: 1, admitted: 0, quota: [] } as const;
+    const node = { kind: 'Queue', name: 'main', health: 'Good', strategy: 'StrictFIFO', waiting: 1, admitted: 0, quota: [], causes: [] } as const;
     const view: QueueView = {
       node: { ...node, first: [] },
       localQueues: [],

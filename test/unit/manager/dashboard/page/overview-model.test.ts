@@ -22,6 +22,7 @@ const queue = (name: string, cohortName?: string): QueueNode => ({
   waiting: 0,
   admitted: 0,
   quota: [],
+  causes: [],
   first: [],
   ...(cohortName && { cohort: cohortName }),
 });
