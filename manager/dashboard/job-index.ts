@@ -98,8 +98,7 @@ export function createJobIndex(kind: WorkKind<Job>): JobIndex {
 
   const placesOf = (line: JobLine): { readonly cluster?: string; readonly localQueue?: string } => {
     if (hasEnded(line) || line.canary === true) return {};
-    if (isQueued(line) && line.queue !== undefined)
-      return { localQueue: `${namespaceOf(line)}/${line.queue}` };
+    if (isQueued(line) && line.queue !== undefined) return { localQueue: `${namespaceOf(line)}/${line.queue}` };
     return line.cluster === undefined ? {} : { cluster: line.cluster };
   };
 

@@ -87,7 +87,14 @@ export function overviewItem(
       const queue = localQueues.get({ namespace, name: own });
       if (queue === undefined || !standsAlone(queue, rights)) return undefined;
       const { count, first } = index.waitingIn(name, WAITING_SHOWN);
-      return { kind: 'LocalQueue', key: name, clusterQueue: queue.spec.clusterQueue, waiting: count, causes: countsOf([index.causesIn(name)]), first };
+      return {
+        kind: 'LocalQueue',
+        key: name,
+        clusterQueue: queue.spec.clusterQueue,
+        waiting: count,
+        causes: countsOf([index.causesIn(name)]),
+        first,
+      };
     }
     default:
       return undefined;

@@ -69,7 +69,8 @@ export function createTimeLines({ index, ended, clusterQueueOf, nominalOf, turns
     return jobs;
   };
 
-  const readGone = async (sinceMs: number): Promise<readonly Span[]> => ((await ended?.(sinceMs, ENDED_MAX)) ?? []).filter(({ name }) => !isCanaryName(name)).map(goneJob);
+  const readGone = async (sinceMs: number): Promise<readonly Span[]> =>
+    ((await ended?.(sinceMs, ENDED_MAX)) ?? []).filter(({ name }) => !isCanaryName(name)).map(goneJob);
 
   /** Visits every Job of these hours, in time slices. Resolves with a note on what is missing. */
   const each = async (hours: number, visit: (span: Span) => void): Promise<string | undefined> => {

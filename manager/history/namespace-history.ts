@@ -19,7 +19,9 @@ export interface NamespaceHistory extends Pick<History, 'podsOf' | 'tail'> {
    * The same over several namespaces, or over all with those that are gone; by the last {@link USAGE_RECORDS_MAX} Jobs of the first
    * {@link NAMESPACES_MAX}. `owner`: the user whose turn the sum takes.
    */
-  usageOfAll(asked: UsagePeriod & { readonly namespaces: readonly string[] | 'All'; readonly by: UsageGroup; readonly owner: string }): Promise<UsageReport>;
+  usageOfAll(
+    asked: UsagePeriod & { readonly namespaces: readonly string[] | 'All'; readonly by: UsageGroup; readonly owner: string },
+  ): Promise<UsageReport>;
   /** Jobs of any namespace that ended since then, the latest first, with the UID of the namespace where it is known. */
   endedSince(sinceMs: number, limit: number): Promise<readonly HistoryRecord[]>;
 }

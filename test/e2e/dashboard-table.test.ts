@@ -192,7 +192,16 @@ describe.skipIf(CHROMIUM === undefined)('before a server that says what it is to
   });
 
   test('shows what takes longer to find out than until the next change', async () => {
-    const node = { kind: 'Queue', name: 'main', health: 'Good', strategy: 'StrictFIFO', waiting: 1, admitted: 0, quota: [], causes: [] } as const;
+    const node = {
+      kind: 'Queue',
+      name: 'main',
+      health: 'Good',
+      strategy: 'StrictFIFO',
+      waiting: 1,
+      admitted: 0,
+      quota: [],
+      causes: [],
+    } as const;
     const view: QueueView = {
       node: { ...node, first: [] },
       localQueues: [],

@@ -109,7 +109,8 @@ describe('who looks at the dashboard', () => {
     // Another namespace cannot be asked for.
     await usage('ann', 'by=user&namespace=bob');
     expect(seen.summed.at(-1)).toEqual(['ann']);
-    for (const wrong of ['', 'by=color', 'by=user&days=0', 'by=user&days=many']) expect(await usage('ann', wrong)).toMatchObject({ status: 422 });
+    for (const wrong of ['', 'by=color', 'by=user&days=0', 'by=user&days=many'])
+      expect(await usage('ann', wrong)).toMatchObject({ status: 422 });
     expect(await get('/api/v1/usage?by=user', undefined)).toMatchObject({ status: 401 });
   });
 

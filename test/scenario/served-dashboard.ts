@@ -61,7 +61,13 @@ export type ServedDashboard = {
   readonly people: Record<string, Person>;
   /** How often the API server was asked who somebody is or what he may do; what history has; which changes were asked about; of which
    * namespaces usage was. */
-  readonly seen: { asked: number; readonly groups: Set<string>; gone: readonly KeptJob[]; readonly wished: unknown[]; readonly summed: unknown[] };
+  readonly seen: {
+    asked: number;
+    readonly groups: Set<string>;
+    gone: readonly KeptJob[];
+    readonly wished: unknown[];
+    readonly summed: unknown[];
+  };
   readonly clock: FakeClock;
   readonly cluster: EmbeddedCluster;
   readonly identities: NamespaceIdentities;

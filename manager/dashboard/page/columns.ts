@@ -1,5 +1,11 @@
 /** A column of the table of Jobs. `order`: what it is sorted by. */
-export type Column = { readonly id: string; readonly label: string; readonly width: string; readonly order?: string; readonly isOptional?: true };
+export type Column = {
+  readonly id: string;
+  readonly label: string;
+  readonly width: string;
+  readonly order?: string;
+  readonly isOptional?: true;
+};
 
 /** In their order. Those that are optional are shown where somebody has chosen them. */
 export const COLUMNS: readonly Column[] = [

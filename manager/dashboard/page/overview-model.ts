@@ -73,7 +73,11 @@ export function inCohort(overview: Overview, cohort: string | undefined): readon
 }
 
 /** The query for Jobs that wait in a LocalQueue (namespace/name). */
-export function waitingIn(localQueue: string): { readonly state: string; readonly namespace: string | undefined; readonly queue: string | undefined } {
+export function waitingIn(localQueue: string): {
+  readonly state: string;
+  readonly namespace: string | undefined;
+  readonly queue: string | undefined;
+} {
   const [namespace, queue] = localQueue.split('/');
   return { state: 'Waiting,NeverFits,Held', namespace, queue };
 }

@@ -60,7 +60,7 @@ function Wagon({ job, showAge }: { readonly job: JobLine; readonly showAge: bool
       data-job={job.key}
       data-tip={`${job.kind === undefined ? '' : `${job.kind} `}${namespaceOf(job.key)}/${nameOf(job.key)}: ${STATE_WORDS[job.state]}${job.why === undefined ? '' : `. ${job.why}`}`}
     >
-      {done > 0 && done < 1 && <span class="load" style={{ transform: `scaleX(${done})` }} />}
+      {done > 0 && done < 1 && <Bar share={done} />}
       <Glyph of={job.state} />
       <span class="hidden">{STATE_WORDS[job.state]}: </span>
       <span class="name">{nameOf(job.key)}</span>

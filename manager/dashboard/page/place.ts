@@ -35,7 +35,9 @@ export function parsePlace(hash: string): Place {
           ? lost(path)
           : { page: 'job', namespace: first, name: third === undefined ? second : `${second}/${third}`, tab: query['tab'] ?? '' };
     case 'queues':
-      return first === undefined ? { page, ...(query['cohort'] !== undefined && { cohort: query['cohort'] }) } : { page: 'queue', name: first };
+      return first === undefined
+        ? { page, ...(query['cohort'] !== undefined && { cohort: query['cohort'] }) }
+        : { page: 'queue', name: first };
     case 'clusters':
       return first === undefined ? { page } : { page: 'cluster', name: first };
     default:

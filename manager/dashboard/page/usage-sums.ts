@@ -16,14 +16,20 @@ export const costOf = ({ hours }: Pick<Row, 'hours'>, prices: Prices): number =>
 
 /** What an hour is an hour of: `core hours`, `GiB hours of memory`, `hours of nvidia.com/gpu`. */
 export const hoursOf = (resource: string): string =>
-  resource === 'cpu' ? 'core hours' : resource === 'memory' || resource.endsWith('-storage') ? `GiB hours of ${resource}` : `hours of ${resource}`;
+  resource === 'cpu'
+    ? 'core hours'
+    : resource === 'memory' || resource.endsWith('-storage')
+      ? `GiB hours of ${resource}`
+      : `hours of ${resource}`;
 
 /** Prices as this browser keeps them; whatever is no price is left out. */
 export function readPrices(text: string | null): Prices {
   try {
     const value: unknown = JSON.parse(text ?? '{}');
     return isJsonObject(value)
-      ? Object.fromEntries(Object.entries(value).flatMap(([name, price]) => (typeof price === 'number' && price >= 0 ? [[name, price]] : [])))
+      ? Object.fromEntries(
+          Object.entries(value).flatMap(([name, price]) => (typeof price === 'number' && price >= 0 ? [[name, price]] : [])),
+        )
       : {};
   } catch {
     return {}; // written by another program, or by hand
