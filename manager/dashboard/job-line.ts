@@ -126,6 +126,7 @@ function causeOf(state: JobState, condition: Explaining | undefined): string {
   const [, shortages] = (state === 'Waiting' && /\bshort of ([^;\n]+)/.exec(message)) || [];
   const resources = shortages?.split(' and ').flatMap((shortage) => shortage.split(' ')[1] ?? []) ?? [];
   if (resources.length > 0) return `short of ${[...new Set(resources)].join(' and ')}`;
+  if (state === 'NeverFits' && reason === QuotaReservedReason.NoClusterFits) return 'larger than any node';
   return CAUSES[reason] ?? reason.replaceAll(/(?<=[a-z])(?=[A-Z])/g, ' ').toLowerCase();
 }
 

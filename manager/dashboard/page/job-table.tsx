@@ -128,6 +128,10 @@ export function JobTable({ query, change }: { readonly query: Query; readonly ch
           <b>{loaded.total.toLocaleString('en')}</b> {loaded.total === 1 ? 'Job' : 'Jobs'}
         </span>
         {mayAct && <BulkActions query={query} total={loaded.total} chosen={chosen} clear={() => setChosen(new Set())} />}
+        <label class="canaries">
+          <input type="checkbox" checked={query['canaries'] !== undefined} onChange={({ currentTarget: { checked } }) => change({ canaries: checked ? '1' : undefined })} />{' '}
+          canaries
+        </label>
         <GroupBy query={query} change={change} />
         <ColumnChoice columns={columns} toggle={toggleColumn} />
         <Export query={query} total={loaded.total} />

@@ -73,10 +73,6 @@ function Filters({ query, change }: { readonly query: Query; readonly change: Ch
         </label>
       )}
       <LabelFilter query={query} change={change} />
-      <label class="canaries">
-        <input type="checkbox" checked={query['canaries'] !== undefined} onChange={({ currentTarget: { checked } }) => change({ canaries: checked ? '1' : undefined })} />
-        <span class="soft">canaries</span>
-      </label>
       {others.map((name) => (
         <button key={name} type="button" class="token" onClick={() => change({ [name]: undefined })} title="Take this filter off">
           {name === 'clusterQueue' ? 'cluster queue' : name === 'cause' ? 'waits' : name}: {query[name]} ×

@@ -121,7 +121,12 @@ function Queue({ queue }: { readonly queue: QueueNode }) {
           <WaitingCount count={queue.waiting} href={jobsAt({ state: QUEUED, clusterQueue: queue.name })} />
           <span class="soft">
             {' '}
-            · <a href={jobsAt({ state: 'Running,Dispatching,Resting', clusterQueue: queue.name })}>{count(queue.admitted, 'admitted', 'admitted')}</a>
+            ·{' '}
+            {queue.admitted === 0 ? (
+              'none admitted'
+            ) : (
+              <a href={jobsAt({ state: 'Running,Dispatching,Resting', clusterQueue: queue.name })}>{count(queue.admitted, 'admitted', 'admitted')}</a>
+            )}
           </span>
         </span>
       </header>

@@ -5,7 +5,7 @@ import { Chart, type Series } from './chart.tsx';
 import { HOURS_SHOWN } from './place.ts';
 import { overview } from './state.tsx';
 import { AsTable, Legend, useRarely } from './time-line.tsx';
-import { quantity } from './words.ts';
+import { isOfBytes, quantity } from './words.ts';
 
 const HOURS = [1, 6, 24, 168] as const;
 
@@ -89,6 +89,5 @@ function chartsOf({ buckets, held, share }: QueueTimeLine): Shown[] {
 
 const percent = (part: number): string => `${Math.round(part * 100)}%`;
 const MI = 2 ** 20;
-const isOfBytes = (resource: string): boolean => resource === 'memory' || resource.endsWith('storage') || resource.startsWith('hugepages-');
 /** Bytes are given in Mi, which become what people read. */
 const amount = (resource: string, value: number): string => quantity(isOfBytes(resource) ? `${Math.round(value)}Mi` : String(Math.round(value * 100) / 100));

@@ -3,7 +3,7 @@ import type { UsageView } from '../views.ts';
 import { useAsked } from './asked.tsx';
 import { Bar, Notice } from './parts.tsx';
 import { jobsAt, usageAt } from './place.ts';
-import { costOf, hoursOf, readPrices, resourcesIn, type Prices } from './usage-sums.ts';
+import { costOf, hourOf, hoursOf, readPrices, resourcesIn, type Prices } from './usage-sums.ts';
 
 const GROUPS = { namespace: 'namespace', user: 'user', queue: 'queue', cluster: 'cluster' } as const;
 /** What is asked of a group leads to its Jobs. */
@@ -115,7 +115,7 @@ function Sums({ usage }: { readonly usage: UsageView }) {
         <form class="prices" onSubmit={(event) => event.preventDefault()}>
           {resources.map((resource) => (
             <label key={resource}>
-              <span>of {hoursOf(resource)}</span>
+              <span>of a {hourOf(resource)}</span>
               <input
                 type="number"
                 min="0"
@@ -126,7 +126,7 @@ function Sums({ usage }: { readonly usage: UsageView }) {
             </label>
           ))}
         </form>
-        <p class="soft">This browser keeps them; each is for one hour, in your currency.</p>
+        <p class="soft">This browser keeps them, in your currency.</p>
       </section>
     </>
   );

@@ -1,5 +1,6 @@
 import type { UsageView } from '../views.ts';
 import { isJsonObject } from '../../api/json-value.ts';
+import { isOfBytes } from './words.ts';
 
 /** The price of an hour of one unit, by resource, in whatever currency. */
 export type Prices = Readonly<Record<string, number>>;
@@ -14,13 +15,16 @@ export function resourcesIn({ rows }: Pick<UsageView, 'rows'>): readonly string[
 export const costOf = ({ hours }: Pick<Row, 'hours'>, prices: Prices): number =>
   Object.entries(hours).reduce((sum, [resource, used]) => sum + used * (prices[resource] ?? 0), 0);
 
-/** What an hour is an hour of: `core hours`, `GiB hours of memory`, `hours of nvidia.com/gpu`. */
-export const hoursOf = (resource: string): string =>
+/** What is held for an hour: `core hour`, `GiB hour of memory`, `nvidia.com/gpu hour`. */
+export const hourOf = (resource: string): string =>
   resource === 'cpu'
-    ? 'core hours'
-    : resource === 'memory' || resource.endsWith('-storage')
-      ? `GiB hours of ${resource}`
-      : `hours of ${resource}`;
+    ? 'core hour'
+    : resource === 'pods'
+      ? 'pod hour'
+      : isOfBytes(resource)
+        ? `GiB hour of ${resource}`
+        : `${resource} hour`;
+export const hoursOf = (resource: string): string => hourOf(resource).replace('hour', 'hours');
 
 /** Prices as this browser keeps them; whatever is no price is left out. */
 export function readPrices(text: string | null): Prices {

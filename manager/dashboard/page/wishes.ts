@@ -1,4 +1,5 @@
 import type { QueueNode } from '../views.ts';
+import { isOfBytes } from './words.ts';
 
 /** One quota of a queue, as something to turn. */
 export type Dial = {
@@ -55,7 +56,6 @@ function unitOf(resource: string, suffix: string): string {
   if (resource === 'cpu') return suffix === 'm' ? 'millicores' : `${suffix}cores`;
   return suffix === '' ? (resource.includes('/') ? 'devices' : resource === 'pods' ? 'pods' : isOfBytes(resource) ? 'bytes' : '') : suffix;
 }
-const isOfBytes = (resource: string): boolean => resource === 'memory' || resource.endsWith('storage') || resource.startsWith('hugepages-');
 
 /** What the server is asked; undefined where nothing differs. */
 export function queryOf(dials: readonly Dial[], { quota, weight, drained }: Wishes): URLSearchParams | undefined {

@@ -47,7 +47,10 @@ describe('a Job as a line', () => {
     expect(waitsFor('ExceedsQuota', 'flavor default has 4 cpu')).toMatchObject({ state: 'NeverFits', cause: 'more than its quota' });
     expect(waitsFor('NoMatchingFlavor')?.state).toBe('NeverFits');
     const small = (cluster: string): string => `${cluster}: 0 of 1 pods fit on its nodes, ${EVEN_WHEN_EMPTY}`;
-    expect(waitsFor('NoClusterFits', `${small('east')}; ${small('west')}`)?.state).toBe('NeverFits');
+    expect(waitsFor('NoClusterFits', `${small('east')}; ${small('west')}`)).toMatchObject({
+      state: 'NeverFits',
+      cause: 'larger than any node',
+    });
     // A cluster that is closed now may be large enough.
     expect(waitsFor('NoClusterFits', `${small('east')}; west: cordoned`)).toMatchObject({ state: 'Waiting', cause: 'no cluster takes it' });
   });
