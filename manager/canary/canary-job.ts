@@ -24,6 +24,11 @@ export function canaryName(cluster: string): string {
 const PREFIX = 'switchyard-canary-';
 const NAME_MAX = 63;
 
+/** Whether it has the label and a name of a canary. */
+export const isCanary = ({ name, labels = {} }: { readonly name: string; readonly labels?: Readonly<Record<string, string>> }): boolean =>
+  isCanaryName(name) && labels[CANARY_LABEL] === 'true';
+export const isCanaryName = (name: string): boolean => name.startsWith(PREFIX);
+
 /**
  * A Job that does nothing, on this cluster alone. It requests no resources, so that a queue admits it whatever its quota and use, and has
  * no rights that pods of users lack.

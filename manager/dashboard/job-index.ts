@@ -7,7 +7,7 @@ import { writtenRecordOf } from '../api/records.ts';
 import { workKey } from '../work-kind/qualified-name.ts';
 import type { WorkKind } from '../work-kind/work-kind.ts';
 import { amountIn } from './fill.ts';
-import { hasEnded, jobLine, namespaceOf } from './job-line.ts';
+import { hasEnded, isQueued, jobLine, namespaceOf } from './job-line.ts';
 import { earlierOf, type Earlier } from '../api/past-admissions.ts';
 import { seesIt, type Seen } from './rights.ts';
 import type { JobLine, JobState } from './views.ts';
@@ -22,7 +22,10 @@ export type IndexChanges = {
   readonly localQueues: ReadonlySet<string>;
 };
 
-/** All Jobs as lines, indexed by queue, cluster, namespace and age, so that no read scans all of them. */
+/**
+ * All Jobs as lines, indexed by queue, cluster, namespace and age, so that no read scans all of them. Canaries are among the ordered lines
+ * alone, and are counted nowhere.
+ */
 export interface JobIndex {
   readonly handler: EventHandler<Job>;
   get(key: string): JobLine | undefined;
@@ -32,6 +35,8 @@ export interface JobIndex {
   ordered(): readonly JobLine[];
   /** The number of Jobs that wait in a LocalQueue (`NAMESPACE/NAME`), and the first of them. */
   waitingIn(localQueue: string, most: number): Some;
+  /** The number of these Jobs by their cause. */
+  causesIn(localQueue: string): ReadonlyMap<string, number>;
   /** The number of Jobs of these namespaces on a cluster, and the latest admitted of them. */
   runningOn(cluster: string, namespaces: Seen, most: number): Some;
   /** Jobs of these namespaces that ended last, the latest first. */
@@ -69,6 +74,7 @@ type Charge = {
 const NOTHING: Requests = new Map<string, Amount>();
 const NO_CHARGE: Charge = { requests: NOTHING, avoids: [] };
 const NO_LABELS: Labels = {};
+const NO_CAUSES: ReadonlyMap<string, number> = new Map<string, number>();
 
 /** Ended Jobs kept for one namespace. */
 const ENDED_MAX = 24;
@@ -76,6 +82,7 @@ const ENDED_MAX = 24;
 export function createJobIndex(kind: WorkKind<Job>): JobIndex {
   const entries = new Map<string, Entry>();
   const waiting = new Map<string, Lines>();
+  const causes = new Map<string, Map<string, number>>();
   const running = new Map<string, Map<string, Lines>>();
   const ended = new Map<string, JobLine[]>();
   const counts = new Map<string, Map<JobState, number>>();
@@ -90,20 +97,25 @@ export function createJobIndex(kind: WorkKind<Job>): JobIndex {
   let changes = noChanges();
 
   const placesOf = (line: JobLine): { readonly cluster?: string; readonly localQueue?: string } => {
-    if (hasEnded(line)) return {};
-    if ((line.state === 'Waiting' || line.state === 'Held') && line.queue !== undefined)
-      return { localQueue: `${namespaceOf(line)}/${line.queue}` };
+    if (hasEnded(line) || line.canary === true) return {};
+    if (isQueued(line) && line.queue !== undefined) return { localQueue: `${namespaceOf(line)}/${line.queue}` };
     return line.cluster === undefined ? {} : { cluster: line.cluster };
   };
 
   const count = (line: JobLine, by: 1 | -1): void => {
+    if (line.canary === true) return;
     const namespace = namespaceOf(line);
     const states = counts.get(namespace) ?? new Map<JobState, number>();
     counts.set(namespace, states);
-    const next = (states.get(line.state) ?? 0) + by;
-    if (next === 0) states.delete(line.state);
-    else states.set(line.state, next);
+    add(states, line.state, by);
     if (states.size === 0) counts.delete(namespace);
+  };
+
+  const countCause = (localQueue: string, { cause = '' }: JobLine, by: 1 | -1): void => {
+    const there = causes.get(localQueue) ?? new Map<string, number>();
+    causes.set(localQueue, there);
+    add(there, cause, by);
+    if (there.size === 0) causes.delete(localQueue);
   };
 
   const hold = (places: Map<string, Map<string, Amount>>, place: string, requests: Requests, isMore: boolean): void => {
@@ -135,6 +147,7 @@ export function createJobIndex(kind: WorkKind<Job>): JobIndex {
     const after = next && placesOf(next);
     if (localQueue !== undefined) {
       changes.localQueues.add(localQueue);
+      countCause(localQueue, line, -1);
       if (after?.localQueue !== localQueue) removeFrom(waiting, localQueue, line.key);
     }
     if (cluster !== undefined) {
@@ -162,6 +175,7 @@ export function createJobIndex(kind: WorkKind<Job>): JobIndex {
     const namespace = namespaceOf(line);
     if (localQueue !== undefined) {
       changes.localQueues.add(localQueue);
+      countCause(localQueue, line, 1);
       linesOf(waiting, localQueue).set(line.key, line);
     }
     if (cluster !== undefined) {
@@ -172,7 +186,7 @@ export function createJobIndex(kind: WorkKind<Job>): JobIndex {
       running.set(cluster, namespaces);
       linesOf(namespaces, namespace).set(line.key, line);
     }
-    if (hasEnded(line)) {
+    if (hasEnded(line) && line.canary !== true) {
       const others = (ended.get(namespace) ?? []).filter(({ key }) => key !== line.key);
       ended.set(namespace, [line, ...others].toSorted(byEnd).slice(0, ENDED_MAX));
     }
@@ -220,6 +234,7 @@ export function createJobIndex(kind: WorkKind<Job>): JobIndex {
       const there = waiting.get(localQueue);
       return { count: there?.size ?? 0, first: there === undefined ? [] : take(there.values(), most) };
     },
+    causesIn: (localQueue) => causes.get(localQueue) ?? NO_CAUSES,
     runningOn(cluster, namespaces, most) {
       const there = running.get(cluster) ?? new Map<string, Lines>();
       const visible = namespaces === 'All' ? [...there.values()] : [...namespaces.keys()].flatMap((each) => there.get(each) ?? []);
@@ -283,6 +298,13 @@ const noChanges = () => ({ jobs: new Map<string, JobLine | undefined>(), cluster
 const compareText = (a: string, b: string): number => (a < b ? -1 : a > b ? 1 : 0);
 const compareAge = (a: Entry, b: Entry): number => a.createdMs - b.createdMs || compareText(a.key, b.key);
 const byEnd = (a: JobLine, b: JobLine): number => (b.endedMs ?? 0) - (a.endedMs ?? 0) || compareText(a.key, b.key);
+
+/** Adds to a count, which goes where it is nothing. */
+function add<K>(counts: Map<K, number>, key: K, by: number): void {
+  const next = (counts.get(key) ?? 0) + by;
+  if (next === 0) counts.delete(key);
+  else counts.set(key, next);
+}
 
 function linesOf(places: Map<string, Lines>, place: string): Lines {
   const lines: Lines = places.get(place) ?? new Map();

@@ -5,8 +5,10 @@ import { findCondition, finishedCondition, hasTrueCondition } from '../../shared
 import { omitUndefined } from '../../shared/runtime/omit-undefined.ts';
 import { userOf } from '../api/creator.ts';
 import { holdOf, queueNameOf } from '../api/job-annotations.ts';
-import { DispatchedReason, SwitchyardCondition } from '../api/reasons.ts';
+import { DispatchedReason, QuotaReservedReason, SwitchyardCondition } from '../api/reasons.ts';
 import { writtenRecordOf, type AdmissionRecord } from '../api/records.ts';
+import { EVEN_WHEN_EMPTY } from '../admission/flavors/placement.ts';
+import { isCanary } from '../canary/canary-job.ts';
 import { workKey } from '../work-kind/qualified-name.ts';
 import type { Progress, WorkKind } from '../work-kind/work-kind.ts';
 import type { JobLine, JobState } from './views.ts';
@@ -24,16 +26,19 @@ export function jobLine(job: DeepReadonly<Job>, kind: WorkKind<Job>): JobLine | 
   const written = writtenRecordOf(job);
   const record = written.kind === 'Record' ? written.record : undefined;
   const ended = finishedCondition(status);
-  const state = stateOf(job, own.isSuspended(job), progress, record, ended);
-  const cause = causeOf(job, state, ended);
+  const told = stateOf(job, own.isSuspended(job), progress, record, ended);
+  const condition = conditionOf(job, told, ended);
+  const state = told === 'Waiting' && fitsNever(condition) ? 'NeverFits' : told;
   return {
     key: workKey(metadata),
     ...(isJob ? {} : { kind: own.resource.kind }),
     uid: metadata.uid,
     state,
     ...omitUndefined({
-      reason: cause?.reason || undefined,
-      why: cause && shortened(cause.message),
+      reason: condition?.reason || undefined,
+      why: condition && shortened(condition.message),
+      cause: isQueued({ state }) ? causeOf(state, condition) : undefined,
+      canary: isCanary(metadata) ? true : undefined,
       queue: queueNameOf(job),
       clusterQueue: record?.clusterQueue,
       cluster: record?.cluster,
@@ -71,18 +76,21 @@ function stateOf(
   return runs || active > 0 || succeeded > 0 ? 'Running' : 'Dispatching';
 }
 
+type Explaining = { readonly reason?: string | undefined; readonly message?: string | undefined };
+
 /** The condition that explains the state. */
-function causeOf(
+function conditionOf(
   { status }: DeepReadonly<WorkObject>,
   state: JobState,
   ended: DeepReadonly<JobCondition> | undefined,
-): { readonly reason?: string | undefined; readonly message?: string | undefined } | undefined {
+): Explaining | undefined {
   const notTrue = (type: string): DeepReadonly<JobCondition> | undefined => {
     const condition = findCondition(status?.conditions, type);
     return condition?.status === 'True' ? undefined : condition;
   };
   switch (state) {
     case 'Waiting':
+    case 'NeverFits':
     case 'Held':
     case 'Resting':
       return notTrue(SwitchyardCondition.QuotaReserved);
@@ -97,8 +105,44 @@ function causeOf(
   }
 }
 
+/** Also with nothing else there: by its quota, the labels of its flavors, or the nodes of every cluster. */
+function fitsNever(condition: Explaining | undefined): boolean {
+  switch (condition?.reason) {
+    case QuotaReservedReason.ExceedsQuota:
+    case QuotaReservedReason.NoMatchingFlavor:
+      return true;
+    case QuotaReservedReason.NoClusterFits:
+      return condition.message?.split('; ').every((verdict) => verdict.endsWith(EVEN_WHEN_EMPTY)) === true;
+    default:
+      return false;
+  }
+}
+
+/** What a queued Job waits for, without amounts and names, so that Jobs can be counted by it. */
+function causeOf(state: JobState, condition: Explaining | undefined): string {
+  if (state === 'Held') return 'held';
+  const { reason, message = '' } = condition ?? {};
+  if (reason === undefined || reason === '') return 'not tried yet';
+  const [, shortages] = (state === 'Waiting' && /\bshort of ([^;\n]+)/.exec(message)) || [];
+  const resources = shortages?.split(' and ').flatMap((shortage) => shortage.split(' ')[1] ?? []) ?? [];
+  if (resources.length > 0) return `short of ${[...new Set(resources)].join(' and ')}`;
+  if (state === 'NeverFits' && reason === QuotaReservedReason.NoClusterFits) return 'larger than any node';
+  return CAUSES[reason] ?? reason.replaceAll(/(?<=[a-z])(?=[A-Z])/g, ' ').toLowerCase();
+}
+
+const CAUSES: Readonly<Record<string, string>> = {
+  [QuotaReservedReason.ExceedsQuota]: 'more than its quota',
+  [QuotaReservedReason.NoMatchingFlavor]: 'no flavor with such nodes',
+  [QuotaReservedReason.NoClusterFits]: 'no cluster takes it',
+  [QuotaReservedReason.BehindEarlierJob]: 'behind an earlier Job',
+  [QuotaReservedReason.BehindOtherQueues]: 'behind other queues',
+  [QuotaReservedReason.Preempting]: 'others make room',
+};
+
 const shortened = (text: string | undefined): string | undefined =>
   text === undefined || text === '' ? undefined : text.length > WHY_LENGTH_MAX ? `${text.slice(0, WHY_LENGTH_MAX - 1)}…` : text;
 
 export const namespaceOf = ({ key }: Pick<JobLine, 'key'>): string => key.slice(0, key.indexOf('/'));
+/** In a queue, or held out of it. */
+export const isQueued = ({ state }: Pick<JobLine, 'state'>): boolean => state === 'Waiting' || state === 'NeverFits' || state === 'Held';
 export const hasEnded = ({ state }: Pick<JobLine, 'state'>): boolean => state === 'Complete' || state === 'Failed';

@@ -13,10 +13,13 @@ export type JobQuery = {
   readonly cluster?: string;
   readonly user?: string;
   readonly reason?: string;
+  readonly cause?: string;
   /** `Job`, or another kind. */
   readonly kind?: string;
   /** Without a value: any value. */
   readonly label?: { readonly name: string; readonly value?: string };
+  /** Canaries as well. */
+  readonly canaries: boolean;
   /** Part of the name or of the message. */
   readonly text?: string;
   readonly order: JobOrder;
@@ -26,11 +29,11 @@ export type JobQuery = {
   readonly limit: number;
 };
 
-export const JOB_STATES: readonly JobState[] = ['Waiting', 'Held', 'Dispatching', 'Running', 'Resting', 'Complete', 'Failed'];
+export const JOB_STATES: readonly JobState[] = ['Waiting', 'NeverFits', 'Held', 'Dispatching', 'Running', 'Resting', 'Complete', 'Failed'];
 const ORDERS = ['created', 'name', 'state', 'cluster', 'queue', 'ended'] as const;
 export type JobOrder = (typeof ORDERS)[number];
 /** `label`: by the value of the label in the filter. */
-const GROUPS = ['state', 'queue', 'cluster', 'namespace', 'user', 'reason', 'clusterQueue', 'kind', 'label'] as const;
+const GROUPS = ['state', 'queue', 'cluster', 'namespace', 'user', 'reason', 'cause', 'clusterQueue', 'kind', 'label'] as const;
 export type JobGroup = (typeof GROUPS)[number];
 
 const LIMIT = 100;
@@ -68,6 +71,7 @@ export function parseJobQuery(parameters: URLSearchParams): JobQuery | { readonl
   if (limit === undefined) return { problem: `limit: is no whole number up to ${LIMIT_MAX}` };
   return {
     states: new Set((one('state') ?? '').split(',').filter((each) => each !== '')),
+    canaries: one('canaries') !== undefined,
     order: field,
     isReversed: order.startsWith('-'),
     offset,
@@ -79,6 +83,7 @@ export function parseJobQuery(parameters: URLSearchParams): JobQuery | { readonl
       cluster: one('cluster'),
       user: one('user'),
       reason: one('reason'),
+      cause: one('cause'),
       kind: one('kind'),
       text: one('text')?.toLowerCase(),
       label: labelName === '' ? undefined : { name: labelName, ...(labelValue.length > 0 && { value: labelValue.join('=') }) },
@@ -105,14 +110,10 @@ export function* findJobs(
   namespaces: Seen,
   lookups: JobLookups,
 ): Generator<undefined, FoundJobs> {
-  let found = lines;
-  if (namespaces !== 'All' || !isForAll(query)) {
-    const some: JobLine[] = [];
-    for (let from = 0; from < lines.length; from += PART) {
-      for (const line of lines.slice(from, from + PART)) if (isFound(line, query, namespaces, lookups)) some.push(line);
-      yield;
-    }
-    found = some;
+  const found: JobLine[] = [];
+  for (let from = 0; from < lines.length; from += PART) {
+    for (const line of lines.slice(from, from + PART)) if (isFound(line, query, namespaces, lookups)) found.push(line);
+    yield;
   }
   const jobs = yield* inOrder(found, query);
   return { jobs, ...omitUndefined({ groups: query.group && (yield* groupsOf(found, valueIn(query.group, query, lookups))) }) };
@@ -139,12 +140,10 @@ const clusterQueueOf = (line: JobLine, lookups: JobLookups): string | undefined 
 
 const kindOf = ({ kind = 'Job' }: JobLine): string => kind;
 
-const isForAll = ({ states, namespace, queue, clusterQueue, cluster, user, reason, kind, label, text }: JobQuery): boolean =>
-  states.size === 0 && (namespace ?? queue ?? clusterQueue ?? cluster ?? user ?? reason ?? kind ?? label ?? text) === undefined;
-
 export function isFound(line: JobLine, query: JobQuery, namespaces: Seen, lookups: JobLookups): boolean {
-  const { states, namespace, queue, clusterQueue, cluster, user, reason, kind, label, text } = query;
+  const { states, namespace, queue, clusterQueue, cluster, user, reason, cause, kind, canaries, label, text } = query;
   return (
+    (canaries || line.canary !== true) &&
     (states.size === 0 || states.has(line.state)) &&
     (namespaces === 'All' || seesIt(namespaces, namespaceOf(line))) &&
     (namespace === undefined || namespaceOf(line) === namespace) &&
@@ -153,6 +152,7 @@ export function isFound(line: JobLine, query: JobQuery, namespaces: Seen, lookup
     (cluster === undefined || line.cluster === cluster) &&
     (user === undefined || line.user === user) &&
     (reason === undefined || line.reason === reason) &&
+    (cause === undefined || line.cause === cause) &&
     (kind === undefined || kindOf(line) === kind) &&
     (label === undefined || hasLabel(lookups.labelsOf(line), label)) &&
     (text === undefined || line.key.toLowerCase().includes(text) || line.why?.toLowerCase().includes(text) === true)

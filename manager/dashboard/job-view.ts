@@ -9,8 +9,10 @@ import { creatorOf, submitterOf } from '../api/creator.ts';
 import { actInWords, actsOn, type JobAct } from '../api/job-acts.ts';
 import { readLastFailure, failureMessage } from '../api/last-failure.ts';
 import { SwitchyardCondition } from '../api/reasons.ts';
+import { earlierOf, keptPastOf, pastOf } from '../api/past-admissions.ts';
 import { writtenRecordOf, type AdmissionRecord, type PastAdmission } from '../api/records.ts';
 import { conditionViews } from './condition-view.ts';
+import { isQueued } from './job-line.ts';
 import { operandOf, parseWorkKey, qualifiedName, workKey } from '../work-kind/qualified-name.ts';
 import type { WorkKind } from '../work-kind/work-kind.ts';
 import type { IndexCell, JobLine, JobView, PodView, Stage } from './views.ts';
@@ -59,6 +61,7 @@ export function jobView(
     requests: record?.requests ?? {},
     conditions: conditionViews(status?.conditions),
     pods: podsOf(copies),
+    placements: pastOf(line, earlierOf(job, record)).admissions,
     avoided: Object.entries(record?.avoid ?? {}).map(([cluster, { reason, until }]) => ({
       cluster,
       reason,
@@ -191,6 +194,7 @@ export function keptJobView(kept: KeptJob, copies: readonly CopyPods[]): JobView
     requests: kept.requests ?? {},
     conditions: [],
     pods: podsOf(copies),
+    placements: keptPastOf(kept).admissions,
     avoided: [],
     commands: commandsOf(line).filter(({ does }) => does === 'history'),
     fromHistory: true,
@@ -204,7 +208,7 @@ function stagesOf({ status }: DeepReadonly<Job>, line: JobLine): Stage[] {
   const started = findTrueCondition(status?.conditions, SwitchyardCondition.Started);
   const ended = finishedCondition(status);
   const hasEnded = ended !== undefined;
-  const waits = line.state === 'Waiting' || line.state === 'Held' || line.state === 'Resting';
+  const waits = isQueued(line) || line.state === 'Resting';
   const startedMs = parseWireTime(started?.lastTransitionTime) ?? line.startedMs;
   const stage = (name: string, atMs: number | undefined, isReached: boolean, isNow: boolean, about: string | undefined): Stage => ({
     name,

@@ -7,9 +7,9 @@ import type { LocalQueue } from '../api/local-queue.ts';
 import type { WorkerCluster } from '../api/worker-cluster.ts';
 import { clusterItem } from './cluster-row.ts';
 import type { JobIndex } from './job-index.ts';
-import { cohortNodes, queueNode } from './queue-tree.ts';
+import { cohortNodes, queueNode, type Queued } from './queue-tree.ts';
 import { seesIt, type Rights } from './rights.ts';
-import type { CohortNode, JobLine, OverviewItem } from './views.ts';
+import type { CauseCount, CohortNode, OverviewItem } from './views.ts';
 
 export type OverviewSources = {
   readonly index: JobIndex;
@@ -30,6 +30,7 @@ export const ENDED_ID = 'ended';
 const RUNNING_SHOWN = 48;
 const WAITING_SHOWN = 16;
 const ENDED_SHOWN = 24;
+const CAUSES_SHOWN = 6;
 
 /** The ids of all items that a viewer with these rights sees. */
 export function overviewIds(
@@ -77,7 +78,7 @@ export function overviewItem(
     }
     case 'queue': {
       const queue = seesIt(rights.queues, name) ? clusterQueues.get({ namespace: '', name }) : undefined;
-      return queue && queueNode(queue, waitingOf(sources, name, rights));
+      return queue && queueNode(queue, queuedIn(sources, name, rights));
     }
     case 'cohort':
       return rights.queues === 'All' ? cohorts.find((each) => each.name === name) : undefined;
@@ -86,21 +87,43 @@ export function overviewItem(
       const queue = localQueues.get({ namespace, name: own });
       if (queue === undefined || !standsAlone(queue, rights)) return undefined;
       const { count, first } = index.waitingIn(name, WAITING_SHOWN);
-      return { kind: 'LocalQueue', key: name, clusterQueue: queue.spec.clusterQueue, waiting: count, first };
+      return {
+        kind: 'LocalQueue',
+        key: name,
+        clusterQueue: queue.spec.clusterQueue,
+        waiting: count,
+        causes: countsOf([index.causesIn(name)]),
+        first,
+      };
     }
     default:
       return undefined;
   }
 }
 
-/** The first waiting Jobs of all LocalQueues of this ClusterQueue. */
-export function waitingOf({ index, localQueues }: OverviewSources, clusterQueue: string, rights: Rights): readonly JobLine[] {
-  return localQueues
+/** The first queued Jobs of all LocalQueues of this ClusterQueue, and what they all wait for. */
+export function queuedIn({ index, localQueues }: OverviewSources, clusterQueue: string, rights: Rights): Queued {
+  const keys = localQueues
     .list()
     .filter(({ metadata, spec }) => spec.clusterQueue === clusterQueue && seesIt(rights.namespaces, metadata.namespace))
-    .flatMap((queue) => index.waitingIn(keyOfObject(queue), WAITING_SHOWN).first)
-    .toSorted((a, b) => a.createdMs - b.createdMs || (a.key < b.key ? -1 : 1))
-    .slice(0, WAITING_SHOWN);
+    .map(keyOfObject);
+  return {
+    causes: countsOf(keys.map((key) => index.causesIn(key))),
+    first: keys
+      .flatMap((key) => index.waitingIn(key, WAITING_SHOWN).first)
+      .toSorted((a, b) => a.createdMs - b.createdMs || (a.key < b.key ? -1 : 1))
+      .slice(0, WAITING_SHOWN),
+  };
+}
+
+/** The commonest first. */
+function countsOf(parts: readonly ReadonlyMap<string, number>[]): readonly CauseCount[] {
+  const sums = new Map<string, number>();
+  for (const part of parts) for (const [cause, count] of part) sums.set(cause, (sums.get(cause) ?? 0) + count);
+  return [...sums]
+    .map(([cause, count]) => ({ cause, count }))
+    .toSorted((a, b) => b.count - a.count || (a.cause < b.cause ? -1 : 1))
+    .slice(0, CAUSES_SHOWN);
 }
 
 export const cohortsOf = ({ cohorts, clusterQueues }: OverviewSources): readonly CohortNode[] =>

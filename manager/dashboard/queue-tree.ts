@@ -5,10 +5,13 @@ import { ZERO, formatAmount, type Requests } from '../api/amount.ts';
 import type { ClusterQueue } from '../api/cluster-queue.ts';
 import type { Cohort } from '../api/cohort.ts';
 import { amountIn, byImportance, fillOf, shareOf, sumOf } from './fill.ts';
-import type { CohortNode, Fill, JobLine, QueueNode, QuotaFill } from './views.ts';
+import type { CohortNode, Fill, QueueNode, QuotaFill } from './views.ts';
+
+/** What is queued of all that the viewer may see. */
+export type Queued = Pick<QueueNode, 'first' | 'causes'>;
 
 /** A ClusterQueue as a leaf of the tree of cohorts. */
-export function queueNode(queue: DeepReadonly<ClusterQueue>, first: readonly JobLine[]): QueueNode {
+export function queueNode(queue: DeepReadonly<ClusterQueue>, queued: Queued): QueueNode {
   const { metadata, spec, status } = queue;
   const active = findCondition(status?.conditions, 'Active');
   const stopped = spec.stopPolicy === undefined || spec.stopPolicy === 'None' ? undefined : `stopped (stopPolicy: ${spec.stopPolicy})`;
@@ -22,7 +25,7 @@ export function queueNode(queue: DeepReadonly<ClusterQueue>, first: readonly Job
     waiting,
     admitted: status?.admittedWorkloads ?? 0,
     quota: quotaOf(queue),
-    first,
+    ...queued,
     ...omitUndefined({ cohort: spec.cohortName, problem, weightedShare: status?.fairSharing?.weightedShare }),
   };
 }

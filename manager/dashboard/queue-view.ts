@@ -9,7 +9,7 @@ import { queueNode } from './queue-tree.ts';
 import { seesIt, type Rights } from './rights.ts';
 import { localQueueUse } from './shared-figures.ts';
 import type { JobLine, Loan, Place, QueueView } from './views.ts';
-import { waitingOf, type OverviewSources } from './overview.ts';
+import { queuedIn, type OverviewSources } from './overview.ts';
 
 /** The order of a ClusterQueue, with waiting Jobs that the viewer may not see; or why the order is unknown. */
 export type Order =
@@ -26,7 +26,7 @@ export function queueView(sources: OverviewSources, queue: DeepReadonly<ClusterQ
   const leading = localQueues.list().filter(({ spec }) => spec.clusterQueue === name);
   const visible = leading.filter(({ metadata }) => seesIt(rights.namespaces, metadata.namespace));
   return {
-    node: queueNode(queue, waitingOf(sources, name, rights)),
+    node: queueNode(queue, queuedIn(sources, name, rights)),
     localQueues: visible.map((each) => localQueueUse(sources, each)).toSorted((a, b) => (a.key < b.key ? -1 : 1)),
     weight: String(queue.spec.fairSharing?.weight ?? 1),
     loans: loansOf(sources, queue, rights),

@@ -5,6 +5,7 @@ import type { KubeUser } from '../../shared/kube/access-reviews.ts';
 import { ownerOf } from '../../shared/kube/user-identity.ts';
 import type { Lister } from '../../shared/kube/indexer.ts';
 import type { Clock } from '../../shared/runtime/clock.ts';
+import { TooMuchWaits } from '../../shared/runtime/fair-slots.ts';
 import type { NamespaceIdentities } from '../api/namespace-identities.ts';
 import { parseActionRequest } from './action-request.ts';
 import { actionsOnJob } from './allowed-actions.ts';
@@ -17,13 +18,26 @@ import type { JobTable } from './job-table.ts';
 import { jobView, keptJobView, type CopyPods, type KeptJob } from './job-view.ts';
 import { follow, liveReading, refusalToSee, toRead, toSee, type LiveReading, type LiveReadingDeps } from './live-reading.ts';
 import { placeReading, type PlaceReading, type PlaceReadingDeps } from './place-reading.ts';
+import { USAGE_GROUPS } from '../history/usage-report.ts';
 import { formatWork, parseQualifiedName, workKey } from '../work-kind/qualified-name.ts';
 import type { WorkKind } from '../work-kind/work-kind.ts';
 import { rightsKey, viewerOf, type Rights } from './rights.ts';
 import type { Found, Refused, ClaimedIdentity } from './rights-reader.ts';
 import { HOURS_MAX, parseHours, parseMoment } from './time-line.ts';
 import type { TimeLines } from './time-line-reading.ts';
-import type { ActionResult, EventsView, JobAction, JobPage, JobView, PastOverview, TimeLine, Viewer, WithActions } from './views.ts';
+import type {
+  ActionResult,
+  EventsView,
+  JobAction,
+  JobPage,
+  JobView,
+  PastOverview,
+  TimeLine,
+  UsageGroup,
+  UsageView,
+  Viewer,
+  WithActions,
+} from './views.ts';
 
 /** The stored history of Jobs that are gone. */
 export type KeptJobs = {
@@ -38,6 +52,14 @@ export type KeptJobs = {
   }): Promise<readonly KeptJob[]>;
   /** Jobs that ended since then, the latest first. */
   endedSince(sinceMs: number, limit: number): Promise<readonly KeptJob[]>;
+  /** What Jobs of these namespaces used in a period. `owner`: the user whose turn it takes; rejects with TooMuchWaits where too many wait. */
+  usageOfAll(asked: {
+    readonly namespaces: readonly string[] | 'All';
+    readonly by: UsageGroup;
+    readonly fromMs: number;
+    readonly untilMs: number;
+    readonly owner: string;
+  }): Promise<UsageView>;
   podsOf(uid: string): Promise<readonly (CopyPods & { readonly copyUid: string })[]>;
   tail(uid: string, copyUid: string, pod: string): Promise<string | undefined>;
 };
@@ -78,12 +100,22 @@ export interface Session extends PlaceReading, LiveReading {
   timeLine(parameters: URLSearchParams): Promise<Found<TimeLine> | { readonly problem: string }>;
   /** The overview as it was then; a malformed moment returns a problem. */
   yardAt(parameters: URLSearchParams): Promise<Found<PastOverview> | { readonly problem: string }>;
+  /** What ended Jobs used; a malformed query returns a problem. */
+  usage(parameters: URLSearchParams): Promise<Found<UsageView> | { readonly problem: string }>;
   /** Carries out the action of the body. */
   act(body: unknown): Promise<Found<ActionResult> | { readonly problem: string }>;
 }
 
 /** A change of a viewer's rights takes effect within this time. */
 const RECHECK_MS = 60_000;
+
+const DAY_MS = 86_400_000;
+const DAYS_SHOWN = 30;
+const DAYS_MAX = 366;
+
+function unlessTooMuchWaits(error: unknown): undefined {
+  if (!(error instanceof TooMuchWaits)) throw error;
+}
 
 const WRONG_HOURS = `hours: write 1 to ${HOURS_MAX}`;
 
@@ -113,6 +145,18 @@ export function createSessions(deps: SessionDeps): OpenSession {
         return atMs === undefined
           ? { problem: `at: write a moment of the last ${HOURS_MAX} hours as milliseconds since 1970` }
           : foundInTurn(await deps.timeLines.yardAt(atMs, admitted.rights, owner));
+      },
+      async usage(parameters) {
+        const by = USAGE_GROUPS.find((each) => each === parameters.get('by'));
+        if (by === undefined) return { problem: `by: write one of ${USAGE_GROUPS.join(', ')}` };
+        const days = Number(parameters.get('days') ?? DAYS_SHOWN);
+        if (!Number.isInteger(days) || days < 1 || days > DAYS_MAX) return { problem: `days: write 1 to ${DAYS_MAX}` };
+        if (deps.kept === undefined) return { kind: 'Missing', what: 'no history is kept (--history-store)' };
+        const { namespaces } = admitted.rights;
+        const untilMs = clock.now();
+        const names = namespaces === 'All' ? namespaces : [...namespaces.keys()].toSorted();
+        const usage = deps.kept.usageOfAll({ namespaces: names, by, fromMs: untilMs - days * DAY_MS, untilMs, owner });
+        return foundInTurn(await usage.catch(unlessTooMuchWaits));
       },
       async act(body) {
         if (deps.act === undefined)

@@ -37,7 +37,7 @@ export function queuesView(sources: QueueSources, rights: Rights): QueuesView {
     .list()
     .filter(({ metadata: { name } }) => seesIt(rights.queues, name) || leading.has(name))
     .map((queue) => {
-      const { name, waiting, admitted, quota, cohort, problem } = queueNode(queue, []);
+      const { name, waiting, admitted, quota, cohort, problem } = queueNode(queue, { first: [], causes: [] });
       const isSeen = seesIt(rights.queues, name);
       return {
         name,

@@ -3,6 +3,7 @@ import type { Clock } from '../../shared/runtime/clock.ts';
 import { omitUndefined } from '../../shared/runtime/omit-undefined.ts';
 import { createTimeSlices } from '../../shared/runtime/time-slices.ts';
 import { inBaseUnit, type Requests } from '../api/amount.ts';
+import { isCanaryName } from '../canary/canary-job.ts';
 import type { FairScheduler } from './fair-scheduler.ts';
 import { amountIn } from './fill.ts';
 import type { JobIndex } from './job-index.ts';
@@ -68,7 +69,8 @@ export function createTimeLines({ index, ended, clusterQueueOf, nominalOf, turns
     return jobs;
   };
 
-  const readGone = async (sinceMs: number): Promise<readonly Span[]> => ((await ended?.(sinceMs, ENDED_MAX)) ?? []).map(goneJob);
+  const readGone = async (sinceMs: number): Promise<readonly Span[]> =>
+    ((await ended?.(sinceMs, ENDED_MAX)) ?? []).filter(({ name }) => !isCanaryName(name)).map(goneJob);
 
   /** Visits every Job of these hours, in time slices. Resolves with a note on what is missing. */
   const each = async (hours: number, visit: (span: Span) => void): Promise<string | undefined> => {
@@ -77,7 +79,8 @@ export function createTimeLines({ index, ended, clusterQueueOf, nominalOf, turns
     const lines = index.ordered();
     for (let from = 0; from < lines.length; from += JOBS_PER_SLICE) {
       for (const line of lines.slice(from, from + JOBS_PER_SLICE)) {
-        const { key, createdMs, endedMs, state } = line;
+        const { key, createdMs, endedMs, state, canary } = line;
+        if (canary === true) continue;
         visit({
           line,
           createdMs,

@@ -1,7 +1,10 @@
 /** The views that the page receives: small plain objects with display texts. Times are epoch milliseconds, shares are fractions of 1. */
 
-/** `Resting`: an admitted Job that is suspended and whose pods have not all stopped. */
-export type JobState = 'Waiting' | 'Held' | 'Dispatching' | 'Running' | 'Resting' | 'Complete' | 'Failed';
+/**
+ * `NeverFits`: a waiting Job that no quota and no node of its queue could hold, also with nothing else there. `Resting`: an admitted Job that
+ * is suspended and whose pods have not all stopped.
+ */
+export type JobState = 'Waiting' | 'NeverFits' | 'Held' | 'Dispatching' | 'Running' | 'Resting' | 'Complete' | 'Failed';
 
 /** A Job as one line of a table. */
 export type JobLine = {
@@ -15,6 +18,10 @@ export type JobLine = {
   readonly reason?: string;
   /** The message of the state, truncated when long. */
   readonly why?: string;
+  /** What a queued Job waits for in a few words, equal for Jobs that wait for the same, such as `short of cpu`. */
+  readonly cause?: string;
+  /** A canary of the manager; absent: it is none. */
+  readonly canary?: true;
   /** Its LocalQueue. */
   readonly queue?: string;
   /** The ClusterQueue; absent before the admission. */
@@ -83,9 +90,13 @@ export type QueueNode = {
   readonly admitted: number;
   readonly weightedShare?: number;
   readonly quota: readonly QuotaFill[];
+  readonly causes: readonly CauseCount[];
   /** Waiting Jobs that the viewer may see, the longest waiting first. */
   readonly first: readonly JobLine[];
 };
+
+/** The number of queued Jobs with this cause, of those that the viewer may see. */
+export type CauseCount = { readonly cause: string; readonly count: number };
 
 /** A cohort; a cohort that queues name exists also without an object. */
 export type CohortNode = { readonly kind: 'Cohort'; readonly name: string; readonly parent?: string; readonly quota: readonly Fill[] };
@@ -102,6 +113,7 @@ export type LocalQueueNode = {
   readonly key: string;
   readonly clusterQueue: string;
   readonly waiting: number;
+  readonly causes: readonly CauseCount[];
   readonly first: readonly JobLine[];
 };
 
@@ -182,6 +194,8 @@ export type JobView = {
     readonly sinceMs?: number;
   }[];
   readonly pods: readonly PodView[];
+  /** Its admissions, the oldest first, as far as they are recorded; without an end while it lasts. */
+  readonly placements: readonly { readonly cluster?: string; readonly fromMs: number; readonly untilMs?: number }[];
   /** Clusters that the Job avoids for now. */
   readonly avoided: readonly { readonly cluster: string; readonly reason: string; readonly untilMs?: number }[];
   /** Equivalent commands, by what they do. */
@@ -390,6 +404,27 @@ export type QueueTimeLine = TimeLine & {
   readonly held: readonly { readonly resource: string; readonly levels: readonly number[]; readonly nominal: number }[];
   /** The queue's share of all admitted Jobs at the end of each bucket, as a fraction of 1. */
   readonly share: readonly number[];
+};
+
+/** By what usage is summed up. */
+export type UsageGroup = 'user' | 'namespace' | 'queue' | 'cluster';
+
+/** What ended Jobs of the viewer's namespaces used, the largest first. */
+export type UsageView = {
+  readonly by: UsageGroup;
+  readonly fromMs: number;
+  readonly untilMs: number;
+  readonly rows: readonly {
+    /** Empty where it is not recorded. */
+    readonly name: string;
+    readonly jobs: number;
+    readonly failed: number;
+    readonly admittedHours: number;
+    /** By resource, the hours for which one unit of it was held: a core, a GiB, a pod, a device. */
+    readonly hours: Readonly<Record<string, number>>;
+  }[];
+  /** More Jobs ended than were read. */
+  readonly isPartial: boolean;
 };
 
 /** A present pod of a copy, read from its cluster. */

@@ -32,6 +32,7 @@ export type DashboardSession = {
   timeLine(parameters: URLSearchParams): Promise<FoundHere<object> | { readonly problem: string }>;
   yardAt(parameters: URLSearchParams): Promise<FoundHere<object> | { readonly problem: string }>;
   queueTimeLine(name: string, parameters: URLSearchParams): Promise<FoundHere<object> | { readonly problem: string }>;
+  usage(parameters: URLSearchParams): Promise<FoundHere<object> | { readonly problem: string }>;
   act(body: unknown): Promise<FoundHere<object> | { readonly problem: string }>;
 };
 
@@ -174,6 +175,11 @@ export function viewRoutes(open: OpenDashboard): readonly Route[] {
       const yard = await session.yardAt(query);
       if ('problem' in yard) throw new RequestRefused(422, 'Invalid', yard.problem);
       return json(found(yard));
+    }),
+    route(`${BASE}/usage`, 'What ended Jobs of the viewer’s namespaces used', async (session, { query }) => {
+      const usage = await session.usage(query);
+      if ('problem' in usage) throw new RequestRefused(422, 'Invalid', usage.problem);
+      return json(found(usage));
     }),
     route(`${BASE}/timeline`, 'What happened in the last hours', async (session, { query }) => {
       const line = await session.timeLine(query);

@@ -16,16 +16,20 @@ const PLACES = {
   'jobs-by-queue': 'jobs?group=clusterQueue',
   waiting: 'jobs/language/sweep-4',
   indexed: 'jobs/vision/label-frames',
+  'never-runs': 'jobs/reports/all-years',
   failed: 'jobs/reports/invoices-2026-01',
   pods: 'jobs/reports/invoices-2026-01?tab=pods',
   conditions: 'jobs/vision/train-detector?tab=conditions',
   yaml: 'jobs/vision/train-detector?tab=yaml',
   log: 'jobs/vision/train-detector?tab=pods',
+  queues: 'queues',
   queue: 'queues/language',
   'what-if': 'queues/language?',
   past: 'yard',
+  clusters: 'clusters',
   cluster: 'clusters/oregon',
   submissions: 'submissions',
+  usage: 'usage',
 } as const;
 /** What comes after the rest of its page. */
 const LAST: Readonly<Record<string, string>> = { queue: 'Who uses it', cluster: 'Fence and Lease', indexed: 'Facts' };
@@ -34,7 +38,7 @@ const LAST: Readonly<Record<string, string>> = { queue: 'Who uses it', cluster: 
 async function turnTheDial(page: Page, { until }: DashboardWorld): Promise<void> {
   const card = page.locator('.card:has(h2:text("What if"))');
   await until(async () => (await card.count()) > 0);
-  await card.getByLabel('cpu of default', { exact: true }).fill('24');
+  await card.getByLabel('cpu of default in cores', { exact: true }).fill('24');
   await until(async () => (await card.innerText()).includes('would be admitted'));
   await card.evaluate('(element) => scrollTo(0, element.offsetTop - 320)');
 }

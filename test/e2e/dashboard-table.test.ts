@@ -1,102 +1,28 @@
 /**
  * The page alone, in a browser, before a server that says what a test wants it to say: what is done with many Jobs, and logs that go on.
  */
-import path from 'node:path';
-import type { Browser, Page, Route } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { buildPage } from '../../manager/cli/local/dashboard.ts';
 import type {
   ActionRequest,
   ActionResult,
-  JobAction,
   JobLine,
   JobPage,
-  JobView,
   LivePods,
   QueueView,
   SubmissionsView,
-  Viewer,
-  WithActions,
   OverviewChange,
 } from '../../manager/dashboard/views.ts';
-import { serveDashboard } from '../../manager/http/serve-dashboard.ts';
-import type { ApiServer } from '../../manager/http/server.ts';
-import { silentLogger } from '../../shared/runtime/logger.ts';
 import { sleep, systemClock } from '../../shared/runtime/clock.ts';
-import { accessibilityProblems, CHROMIUM, openBrowser, openPage } from '../support/browser.ts';
-
-const ROOT = path.join(import.meta.dirname, '..', '..');
-const line = (name: string, parts: Partial<JobLine> = {}): JobLine => ({
-  key: `team/${name}`,
-  uid: name,
-  state: 'Waiting',
-  queue: 'main',
-  createdMs: 0,
-  completions: 1,
-  active: 0,
-  succeeded: 0,
-  failed: 0,
-  ...parts,
-});
-const LINES = Array.from({ length: 5 }, (_, number) => line(`job-${number}`));
-const RUNNING = line('trainer', { state: 'Running', active: 1, cluster: 'east' });
-const VIEW: WithActions<JobView, JobAction> = {
-  line: RUNNING,
-  stages: [],
-  facts: [],
-  requests: {},
-  conditions: [],
-  pods: [],
-  avoided: [],
-  commands: [],
-  fromHistory: false,
-  may: [],
-};
-const event = (id: number, name: string, data: object): string => `id: ${id}\nevent: ${name}\ndata: ${JSON.stringify(data)}\n\n`;
+import { accessibilityProblems, CHROMIUM } from '../support/browser.ts';
+import { createPageAlone, event, line, RUNNING, VIEW, type PageAlone } from './dashboard-alone.ts';
 
 describe.skipIf(CHROMIUM === undefined)('before a server that says what it is told to say, the page', () => {
-  let browser: Browser;
-  let server: ApiServer;
+  let alone: PageAlone;
   beforeAll(async () => {
-    await buildPage(ROOT);
-    browser = await openBrowser();
-    server = await serveDashboard('127.0.0.1:0', {
-      open: async () => ({ kind: 'Refused', status: 503, why: 'every answer is the test’s' }),
-      pageFolder: path.join(ROOT, 'manager', 'dashboard', 'dist'),
-      clock: systemClock,
-      log: silentLogger,
-    });
+    alone = await createPageAlone();
   });
-  afterAll(async () => {
-    await browser?.close();
-    await server?.close();
-  });
-
-  /** With somebody who may do everything; `answers` by the end of the path. */
-  async function look(place: string, answers: Readonly<Record<string, (route: Route) => Promise<void> | void>>): Promise<Page> {
-    const { page, context } = await openPage(browser, server.url, { token: 'nobody' });
-    const viewer: Viewer = { name: 'operator', namespaces: 'All', queues: 'All', clusters: 'All', actions: true };
-    const yard: OverviewChange = { items: {}, jobs: [], lines: [], gone: [], more: 0, atMs: 0 };
-    const jobs: JobPage = { total: LINES.length, offset: 0, jobs: LINES };
-    let streams = 0;
-    const all: typeof answers = {
-      viewer: (route) => route.fulfill({ json: viewer }),
-      // It says no more, and stays.
-      stream: (route) => (streams++ === 0 ? route.fulfill({ contentType: 'text/event-stream', body: event(1, 'yard', yard) }) : undefined),
-      jobs: (route) => route.fulfill({ json: jobs }),
-      trainer: (route) => route.fulfill({ json: VIEW }),
-      ...answers,
-    };
-    await context.route('**/api/v1/**', async (route) => {
-      const { pathname } = new URL(route.request().url());
-      await (
-        all[pathname.slice(pathname.lastIndexOf('/') + 1)] ??
-        ((each: Route) => each.fulfill({ status: 404, json: { message: 'not here' } }))
-      )(route);
-    });
-    await page.goto(`${server.url}/?again#${place}?token=operator`);
-    return page;
-  }
+  afterAll(() => alone?.close());
+  const look: PageAlone['look'] = (...asked) => alone.look(...asked);
 
   test('does nothing to many Jobs before their number has been typed, and tells of each that was refused', async () => {
     const asked: ActionRequest[] = [];
@@ -191,7 +117,16 @@ describe.skipIf(CHROMIUM === undefined)('before a server that says what it is to
   });
 
   test('shows what takes longer to find out than until the next change', async () => {
-    const node = { kind: 'Queue', name: 'main', health: 'Good', strategy: 'StrictFIFO', waiting: 1, admitted: 0, quota: [] } as const;
+    const node = {
+      kind: 'Queue',
+      name: 'main',
+      health: 'Good',
+      strategy: 'StrictFIFO',
+      waiting: 1,
+      admitted: 0,
+      quota: [],
+      causes: [],
+    } as const;
     const view: QueueView = {
       node: { ...node, first: [] },
       localQueues: [],

@@ -58,7 +58,7 @@ describe.skipIf(CHROMIUM === undefined)('in a browser the dashboard', () => {
   test('explains a Job that waits, and names what would make it run', async () => {
     await dashboard.submit('reports', 'too-large', { cpu: '40' });
     const { page, misdeeds } = await openPage(browser, dashboard.url, { token: 'admin' });
-    await shows(page, '.queue .wagon.waiting', 'too-large');
+    await shows(page, '.queue .wagon.neverfits', 'too-large');
     // The token is in no history and no bookmark.
     expect(page.url()).not.toContain('admin');
     await page.goto(`${dashboard.url}/#/jobs/reports/too-large`);
@@ -66,8 +66,11 @@ describe.skipIf(CHROMIUM === undefined)('in a browser the dashboard', () => {
     expect(await page.locator('.changes').innerText()).toContain('cpu');
     // Without --dashboard-actions there is nothing to press.
     expect(await page.getByRole('button', { name: /^(Cancel|Hold|Release|Drain|Cordon)/ }).count()).toBe(0);
-    await page.goto(`${dashboard.url}/#/jobs?state=Waiting&text=large`);
+    await page.goto(`${dashboard.url}/#/jobs?state=NeverFits&text=large`);
     await page.getByRole('cell', { name: 'too-large' }).waitFor();
+    await page.getByRole('cell', { name: 'can never run' }).waitFor();
+    // Jobs that only wait are counted by what they wait for.
+    await page.getByRole('list', { name: 'Jobs by cause' }).getByRole('link', { name: '1 more than its quota' }).waitFor();
     expect(await page.getByRole('status').filter({ hasText: '1 Job' }).count()).toBe(1);
     expect(misdeeds).toEqual({ elsewhere: [], errors: [] });
   });
@@ -81,12 +84,12 @@ describe.skipIf(CHROMIUM === undefined)('in a browser the dashboard', () => {
     await shows(page, '.card:has(h2:text-is("What waits, in its order"))', 'lent-');
     await shows(page, '.card:has(h2:text-is("Who uses it"))', 'language');
     const whatIf = page.locator('.card:has(h2:text("What if"))');
-    await whatIf.getByLabel('cpu of default', { exact: true }).fill('24');
+    await whatIf.getByLabel('cpu of default in cores', { exact: true }).fill('24');
     await shows(page, '.card:has(h2:text("What if"))', 'would be admitted');
     await shows(page, '.card:has(h2:text("What if"))', 'kubectl patch clusterqueue language');
     // Less quota takes nobody's place away; the slider is moved by keys, too.
     await whatIf.getByLabel('cpu of default, slider').press('Home');
-    await shows(page, '.card:has(h2:text("What if"))', 'No Job that you may see would fare otherwise');
+    await shows(page, '.card:has(h2:text("What if"))', 'No Job that you may see is affected');
     for (const cluster of CLUSTERS) await whatIf.getByLabel(`${cluster} drained`).check();
     await shows(page, '.card:has(h2:text("What if"))', '3 Jobs would lose their place');
     await whatIf.getByRole('button', { name: 'as it is' }).click();
@@ -109,7 +112,7 @@ describe.skipIf(CHROMIUM === undefined)('in a browser the dashboard', () => {
     await dashboard.until(async () => !(await running()));
     await dashboard.world.clock.advance(30_000);
     const { page, misdeeds } = await openPage(browser, dashboard.url, { token: 'admin' });
-    await page.locator('.time-line .chart canvas').waitFor();
+    await page.locator('.time-line .chart canvas').first().waitFor();
     await page.getByText('as a table').click();
     await shows(page, '.time-line td', '1');
     // By its address, as somebody would send it.
@@ -124,7 +127,7 @@ describe.skipIf(CHROMIUM === undefined)('in a browser the dashboard', () => {
     await shows(page, '.past', 'The yard as it was at');
     await page.keyboard.press('Escape');
     await page.locator('.ended').waitFor();
-    const box = (await page.locator('.time-line .u-over').boundingBox()) ?? expect.unreachable();
+    const box = (await page.locator('.time-line .u-over').first().boundingBox()) ?? expect.unreachable();
     await page.mouse.click(box.x + 5, box.y + 20);
     await shows(page, '.clusters', 'Nothing ran that you may see');
     expect(misdeeds).toEqual({ elsewhere: [], errors: [] });
@@ -162,7 +165,7 @@ describe.skipIf(CHROMIUM === undefined)('in a browser the dashboard', () => {
     await dashboard.submit('language', 'meanwhile', { cpu: '40' });
     await dashboard.world.clock.advance(3_000);
     cable.mend();
-    await shows(page, '.queue .wagon.waiting', 'meanwhile');
+    await shows(page, '.queue .wagon.neverfits', 'meanwhile');
     await page.locator('.pulse.live').waitFor();
     expect(await page.getByRole('alert').count()).toBe(0);
     // It has asked for what came since, not for everything anew.
@@ -182,11 +185,11 @@ describe.skipIf(CHROMIUM === undefined)('in a browser the dashboard', () => {
     });
     const { page, misdeeds } = await openPage(browser, dashboard.url, { token: 'admin' });
     await page.goto(`${dashboard.url}/#/jobs?label=example.com/study&group=label`);
-    await page.getByRole('list', { name: 'Jobs by label' }).getByRole('link', { name: 'red 3' }).click();
+    await page.getByRole('list', { name: 'Jobs by label' }).getByRole('link', { name: '3 red' }).click();
     for (const name of ['over', 'runs', 'held']) await page.getByRole('cell', { name: `of-red-${name}` }).waitFor();
     await page.getByLabel('Group by').selectOption('user');
-    await page.getByRole('list', { name: 'Jobs by user' }).getByRole('link', { name: 'oidc:bob 1' }).waitFor();
-    await page.getByRole('link', { name: 'oidc:ann 2' }).click();
+    await page.getByRole('list', { name: 'Jobs by user' }).getByRole('link', { name: '1 oidc:bob' }).waitFor();
+    await page.getByRole('link', { name: '2 oidc:ann' }).click();
     await page.getByRole('button', { name: 'user: oidc:ann' }).waitFor();
     await page.getByRole('link', { name: 'of-red-over' }).click();
     await page.locator('aside').getByText('oidc:ann').waitFor();
@@ -226,6 +229,7 @@ describe.skipIf(CHROMIUM === undefined)('in a browser the dashboard', () => {
       { place: 'jobs/vision/opened?tab=events', asked: '**/opened/events' },
       { place: 'jobs/vision/opened?tab=yaml', asked: '**/opened/yaml' },
       { place: 'submissions', asked: '**/api/v1/submissions' },
+      { place: 'usage', asked: '**/api/v1/usage?*' },
       { place: `yard?at=${Date.UTC(2026, 0, 1)}`, asked: '**/api/v1/yard?*' },
     ];
     beforeAll(() => dashboard.submit('vision', 'opened', { seconds: 600 }));
@@ -262,6 +266,9 @@ describe.skipIf(CHROMIUM === undefined)('in a browser the dashboard', () => {
         ['jobs', 'No Job is like that'],
         ['jobs/vision/from-start', 'You may not see this Job'],
         ['queues/vision', 'There is no queue vision that you may see'],
+        ['queues', 'There is no queue here that you may see'],
+        ['clusters', 'There is no cluster that you may see'],
+        ['usage', 'No Job that has ended was admitted then'],
         ['clusters/oregon', 'There is no cluster oregon that you may see'],
         ['submissions', 'There is no queue of submissions that you may see'],
         ['nowhere', 'There is no such page'],
@@ -291,9 +298,13 @@ describe.skipIf(CHROMIUM === undefined)('in a browser the dashboard', () => {
         'jobs/vision/hostile?tab=yaml',
         'jobs/reports/too-large',
         `yard?at=${dashboard.world.clock.now() - 60_000}`,
+        'queues',
+        'queues?cohort=company',
         'queues/vision',
+        'clusters',
         'clusters/oregon',
         'submissions',
+        'usage',
         'nowhere',
       ]) {
         await page.goto(`${dashboard.url}/#/${place}`);

@@ -96,6 +96,24 @@ describe('who looks at the dashboard', () => {
     stream.leave();
   });
 
+  test('is told what Jobs of his namespaces used, and nothing of others', async () => {
+    await createJob('ann', 'hers');
+    await createJob('bob', 'his');
+    await clock.advance(1_000);
+    const usage = (token: string, query = 'by=user'): Promise<{ readonly status: number; readonly body: object }> =>
+      get(`/api/v1/usage?${query}`, token);
+    expect(await usage('ann')).toMatchObject({ status: 200, body: { by: 'user', rows: [] } });
+    for (const token of ['admin', 'nobody']) await usage(token);
+    expect(seen.summed).toEqual([['ann'], 'All', []]);
+    expect(await usage('ann', 'by=namespace&days=1')).toMatchObject({ body: { fromMs: clock.now() - 86_400_000, untilMs: clock.now() } });
+    // Another namespace cannot be asked for.
+    await usage('ann', 'by=user&namespace=bob');
+    expect(seen.summed.at(-1)).toEqual(['ann']);
+    for (const wrong of ['', 'by=color', 'by=user&days=0', 'by=user&days=many'])
+      expect(await usage('ann', wrong)).toMatchObject({ status: 422 });
+    expect(await get('/api/v1/usage?by=user', undefined)).toMatchObject({ status: 401 });
+  });
+
   test('loses his stream when his rights change, and comes back to what he may see now', async () => {
     await createJob('ann', 'hers');
     await createJob('bob', 'his');

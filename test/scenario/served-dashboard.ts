@@ -59,8 +59,15 @@ export type TestDashboardOptions = {
 
 export type ServedDashboard = {
   readonly people: Record<string, Person>;
-  /** How often the API server was asked who somebody is or what he may do; what history has; which changes were asked about. */
-  readonly seen: { asked: number; readonly groups: Set<string>; gone: readonly KeptJob[]; readonly wished: unknown[] };
+  /** How often the API server was asked who somebody is or what he may do; what history has; which changes were asked about; of which
+   * namespaces usage was. */
+  readonly seen: {
+    asked: number;
+    readonly groups: Set<string>;
+    gone: readonly KeptJob[];
+    readonly wished: unknown[];
+    readonly summed: unknown[];
+  };
   readonly clock: FakeClock;
   readonly cluster: EmbeddedCluster;
   readonly identities: NamespaceIdentities;
@@ -86,7 +93,7 @@ export async function serveTestDashboard({
     bob: { namespaces: ['bob'], queues: false },
     nobody: { namespaces: [], queues: false },
   };
-  const seen = { asked: 0, groups: new Set<string>(), gone: [] as readonly KeptJob[], wished: [] as unknown[] };
+  const seen = { asked: 0, groups: new Set<string>(), gone: [] as readonly KeptJob[], wished: [] as unknown[], summed: [] as unknown[] };
   const clock = new FakeClock();
   const cluster = await startCluster(clock);
   await createCrds(cluster.client);
@@ -161,6 +168,10 @@ export async function serveTestDashboard({
     kept: kept?.(identities) ?? {
       query: async () => [],
       endedSince: async () => seen.gone.map((job) => ({ ...job, ...omitUndefined({ namespaceUid: identities.of(job.namespace)?.uid }) })),
+      usageOfAll: async ({ by, fromMs, untilMs, namespaces }) => {
+        seen.summed.push(namespaces);
+        return { by, fromMs, untilMs, rows: [], isPartial: false };
+      },
       podsOf: async () => [],
       tail: async () => undefined,
     },

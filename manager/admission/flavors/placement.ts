@@ -277,13 +277,16 @@ const mayGo = (workload: Workload, cluster: ClusterState): boolean =>
   missingData(workload.data, cluster.data) === undefined &&
   missingNodes(workload, cluster) === undefined;
 
+/** The end of the problem of a cluster that could not run the pods if nothing else were there. */
+export const EVEN_WHEN_EMPTY = 'even when these are empty';
+
 /** How many pods fit on the nodes of the empty cluster, if not all. */
 function missingNodes({ requests, podSets }: Workload, { nodeShapes }: ClusterState): string | undefined {
   if (nodeShapes === undefined) return undefined;
   for (const each of podSets ?? [{ requests }]) {
     const pods = each.requests.get('pods') ?? 0;
     const fitting = podsOnEmptyNodes(each.requests, nodeShapes);
-    if (fitting < pods) return `${fitting} of ${pods} pods fit on its nodes, even when these are empty`;
+    if (fitting < pods) return `${fitting} of ${pods} pods fit on its nodes, ${EVEN_WHEN_EMPTY}`;
   }
   return undefined;
 }

@@ -13,6 +13,7 @@ import type {
   QueueView,
   SubmissionsView,
   TimeLine,
+  UsageView,
   Viewer,
   WhatIfView,
   WithActions,
@@ -50,6 +51,7 @@ export interface Api {
   yardAt(atMs: number): Promise<PastOverview>;
   cluster(name: string): Promise<WithActions<ClusterView, ClusterAction>>;
   submissions(): Promise<SubmissionsView>;
+  usage(by: string, days: number): Promise<UsageView>;
   /** Pods of it that are there now. */
   pods(namespace: string, name: string): Promise<LivePods>;
   /** The log of such a pod as it is written. */
@@ -115,6 +117,7 @@ export function createApi(token: string | undefined, send: typeof fetch): Api {
     yardAt: (atMs) => json(`yard?at=${atMs}`),
     cluster: (name) => json(`clusters/${encodeURIComponent(name)}`),
     submissions: () => json('submissions'),
+    usage: (by, days) => json(`usage?by=${encodeURIComponent(by)}&days=${days}`),
     pods: (namespace, name) => json(`${job(namespace, name)}/pods`),
     logStream: (namespace, name, pod, lastEventId, signal) =>
       streamOf(`${job(namespace, name)}/pods/${encodeURIComponent(pod)}/log?follow=1`, lastEventId, signal),

@@ -1,15 +1,24 @@
 import { useSignalEffect } from '@preact/signals';
-import { useEffect } from 'preact/hooks';
 import { ClusterPage } from './cluster-page.tsx';
+import { ClustersPage } from './clusters-page.tsx';
+import { Glyph } from './glyph.tsx';
 import { JobPageView } from './job-page.tsx';
 import { Jobs } from './jobs.tsx';
+import { KeysHelp, useKeys } from './keys.tsx';
 import { Login } from './login.tsx';
 import { Mark, Notice } from './parts.tsx';
+import { Palette } from './palette.tsx';
+import { PAGES } from './palette-entries.ts';
 import { QueuePage } from './queue-page.tsx';
-import { connection, entry, lastHeard, leave, place, setTheme, theme, overview, type Theme } from './state.tsx';
+import { QueuesPage } from './queues-page.tsx';
+import { connection, entry, heardMs, lastHeard, leave, now, overlay, place, setTheme, theme, overview, type Theme } from './state.tsx';
+import { age } from './words.ts';
+import type { JobLine } from '../views.ts';
 import { totalsIn } from './overview-model.ts';
 import { SubmissionsPage } from './submissions-page.tsx';
 import { OverviewPage } from './overview.tsx';
+import { Tooltip } from './tooltip.tsx';
+import { UsagePage } from './usage-page.tsx';
 
 export function App() {
   useSignalEffect(() => {
@@ -35,13 +44,16 @@ export function App() {
       <main id="content" tabIndex={-1}>
         {overview.value === undefined ? <Notice kind="wait" isPage title="Looking at the yard …" /> : <Page />}
       </main>
+      {overlay.value === 'Palette' && <Palette />}
+      {overlay.value === 'Keys' && <KeysHelp />}
+      <Tooltip />
     </div>
   );
 }
 
 function titleOf(): string {
   const { value: at } = place;
-  return at.page === 'job' || at.page === 'queue' || at.page === 'cluster' ? at.name : at.page === 'jobs' ? 'Jobs' : at.page === 'submissions' ? 'Submissions' : 'Yard';
+  return at.page === 'job' || at.page === 'queue' || at.page === 'cluster' ? at.name : (PAGES.find(({ href }) => href === `#/${at.page}`)?.name ?? 'Yard');
 }
 
 function Page() {
@@ -53,6 +65,12 @@ function Page() {
       return <Jobs query={at.query} />;
     case 'job':
       return <JobPageView key={`${at.namespace}/${at.name}`} namespace={at.namespace} name={at.name} />;
+    case 'queues':
+      return <QueuesPage cohort={at.cohort} />;
+    case 'clusters':
+      return <ClustersPage />;
+    case 'usage':
+      return <UsagePage by={at.by} days={at.days} />;
     case 'queue':
       return <QueuePage name={at.name} />;
     case 'cluster':
@@ -66,19 +84,8 @@ function Page() {
 
 function Header() {
   const { value: who } = entry;
-  const page = place.value.page;
+  const { page } = place.value;
   const states = (overview.value && totalsIn(overview.value)?.states) ?? {};
-  const link = (href: string, label: string, isHere: boolean) => (
-    <a href={href} aria-current={isHere ? 'page' : undefined}>
-      {label}
-    </a>
-  );
-  const figure = (number: number | undefined, word: string, state: string) =>
-    number === undefined || number === 0 ? null : (
-      <a class="figure" href={`#/jobs?state=${state}`}>
-        <b>{number.toLocaleString('en')}</b> {word}
-      </a>
-    );
   return (
     <header class="top">
       <a class="brand" href="#/yard" aria-label="Switchyard: the yard">
@@ -86,16 +93,22 @@ function Header() {
         <span>Switchyard</span>
       </a>
       <nav aria-label="Pages">
-        {link('#/yard', 'Yard', page === 'yard' || page === 'queue' || page === 'cluster')}
-        {link('#/jobs', 'Jobs', page === 'jobs' || page === 'job')}
-        {link('#/submissions', 'Submissions', page === 'submissions')}
+        {PAGES.map(({ name, href }) => (
+          <a key={href} href={href} aria-current={href === `#/${PARENTS[page] ?? page}` ? 'page' : undefined}>
+            {name}
+          </a>
+        ))}
       </nav>
+      <button class="quiet find" type="button" aria-keyshortcuts="Control+K Meta+K" onClick={() => (overlay.value = 'Palette')}>
+        Find <kbd aria-hidden="true">Ctrl K</kbd>
+      </button>
       <p class="figures" role="group" aria-label="Jobs by state">
-        {figure(states.Waiting, 'waiting', 'Waiting')}
-        {figure(states.Held, 'held', 'Held')}
-        {figure((states.Running ?? 0) + (states.Dispatching ?? 0), 'running', 'Running,Dispatching')}
-        {figure(states.Resting, 'stopping', 'Resting')}
-        {figure(states.Failed, 'failed', 'Failed')}
+        <Figure number={states.Waiting} word="waiting" state="Waiting" />
+        <Figure number={states.NeverFits} word="can never run" state="NeverFits" />
+        <Figure number={states.Held} word="held" state="Held" />
+        <Figure number={(states.Running ?? 0) + (states.Dispatching ?? 0)} word="running" state="Running" also=",Dispatching" />
+        <Figure number={states.Resting} word="stopping" state="Resting" />
+        <Figure number={states.Failed} word="failed" state="Failed" />
       </p>
       <Pulse />
       <label class="theme">
@@ -116,18 +129,42 @@ function Header() {
   );
 }
 
+/** The page of the navigation that a page belongs to. */
+const PARENTS: Readonly<Record<string, string>> = { job: 'jobs', queue: 'queues', cluster: 'clusters' };
+
+type FigureProps = { readonly number: number | undefined; readonly word: string; readonly state: JobLine['state']; readonly also?: string };
+
+/** A number of Jobs that leads to them. */
+function Figure({ number, word, state, also = '' }: FigureProps) {
+  if (number === undefined || number === 0) return null;
+  return (
+    <a class={`figure state ${state.toLowerCase()}`} href={`#/jobs?state=${state}${also}`} data-tip={`${number.toLocaleString('en')} ${word}`}>
+      <Glyph of={state} />
+      <b>{number.toLocaleString('en')}</b> <span class="word">{word}</span>
+    </a>
+  );
+}
+
 /** The last part of `system:serviceaccount:NAMESPACE:NAME`. */
 const shortName = (name: string): string => name.slice(name.lastIndexOf(':') + 1);
 
 function Pulse() {
   const { kind } = connection.value;
   const words = { Connecting: 'connecting', Live: 'live', Lost: 'not live', Refused: 'refused' } as const;
+  const silentMs = now.value - heardMs.value;
+  const isLive = kind === 'Live';
   return (
-    <span class={`pulse ${kind.toLowerCase()}`} role="status">
-      {words[kind]}
+    <span class={`pulse ${isLive && silentMs > SILENT_MS ? 'silent' : kind.toLowerCase()}`}>
+      <span role="status" class={isLive ? 'hidden' : ''}>
+        {words[kind]}
+      </span>
+      {isLive && <span aria-hidden="true">updated {age(silentMs)} ago</span>}
     </span>
   );
 }
+
+/** The server gives a sign of life every 15 seconds. */
+const SILENT_MS = 20_000;
 
 function LostConnection() {
   const { value: state } = connection;
@@ -138,24 +175,4 @@ function LostConnection() {
       The connection to the manager is lost ({state.why}). You see the yard as it was at {at}; it is tried again.
     </div>
   );
-}
-
-/** `/` goes to the filter, `y`, `j` and `s` to the pages. */
-function useKeys(): void {
-  useEffect(() => {
-    const onKey = (event: KeyboardEvent): void => {
-      const target = event.target as HTMLElement;
-      if (event.ctrlKey || event.metaKey || event.altKey || /^(INPUT|SELECT|TEXTAREA)$/.test(target.tagName)) return;
-      if (event.key === 'y') location.hash = '#/yard';
-      else if (event.key === 'j') location.hash = '#/jobs';
-      else if (event.key === 's') location.hash = '#/submissions';
-      else if (event.key === '/') {
-        event.preventDefault();
-        if (place.value.page !== 'jobs') location.hash = '#/jobs';
-        setTimeout(() => document.querySelector<HTMLInputElement>('#filter-text')?.focus());
-      }
-    };
-    addEventListener('keydown', onKey);
-    return () => removeEventListener('keydown', onKey);
-  }, []);
 }

@@ -1,6 +1,7 @@
 import { useEffect, useRef } from 'preact/hooks';
 import uPlot from 'uplot';
 import { theme } from './state.tsx';
+import { BYTE_STEPS_MI } from './words.ts';
 
 /** One row of values over time. `colour` is a variable of the page's style. */
 export type Series = {
@@ -19,13 +20,15 @@ export type ChartProps = {
   readonly height?: number;
   /** How a value is written at its axis. */
   readonly written?: ((value: number) => string) | undefined;
+  /** Values are Mi: ticks stand at powers of two. */
+  readonly isBinary?: boolean | undefined;
   /** The moment that is shown, and what to do when another one is pointed at. */
   readonly atMs?: number | undefined;
   readonly onMoment?: ((ms: number) => void) | undefined;
 };
 
 /** A chart over time. What it shows stands beside it in words or a table: a picture is none for everybody. */
-export function Chart({ fromMs, bucketMs, series, height = 120, written, atMs, onMoment }: ChartProps) {
+export function Chart({ fromMs, bucketMs, series, height = 120, written, isBinary, atMs, onMoment }: ChartProps) {
   const place = useRef<HTMLDivElement>(null);
   const plot = useRef<uPlot | undefined>(undefined);
   const pointed = useRef(onMoment);
@@ -38,7 +41,7 @@ export function Chart({ fromMs, bucketMs, series, height = 120, written, atMs, o
     if (element === null) return undefined;
     const draw = (): void => {
       plot.current?.destroy();
-      plot.current = new uPlot(optionsFor(element, { series, height, written, bucketMs }, () => shown.current), dataOf(fromMs, bucketMs, series), element);
+      plot.current = new uPlot(optionsFor(element, { series, height, written, isBinary, bucketMs }, () => shown.current), dataOf(fromMs, bucketMs, series), element);
       if (pointed.current !== undefined) point(plot.current, (ms) => pointed.current?.(ms));
     };
     draw();
@@ -78,9 +81,9 @@ function point(plot: uPlot, onMoment: (ms: number) => void): void {
   });
 }
 
-type Drawn = Pick<ChartProps, 'series' | 'written' | 'bucketMs'> & { readonly height: number };
+type Drawn = Pick<ChartProps, 'series' | 'written' | 'isBinary' | 'bucketMs'> & { readonly height: number };
 
-function optionsFor(element: HTMLElement, { series, height, written }: Drawn, atMs: () => number | undefined): uPlot.Options {
+function optionsFor(element: HTMLElement, { series, height, written, isBinary }: Drawn, atMs: () => number | undefined): uPlot.Options {
   const colour = coloursOf(element);
   const axis = { stroke: colour('--soft'), grid: { stroke: colour('--line'), width: 1 }, ticks: { show: false }, font: '11px system-ui' };
   return {
@@ -93,7 +96,7 @@ function optionsFor(element: HTMLElement, { series, height, written }: Drawn, at
     scales: { y: { range: (_plot, _low, high) => [0, Math.max(1, high * 1.05)] } },
     axes: [
       { ...axis, size: 24, space: 64, values: (_plot, seconds) => seconds.map(hourOf) },
-      { ...axis, size: 46, space: 28, ...(written !== undefined && { values: (_plot, values) => values.map(written) }) },
+      { ...axis, size: 46, space: 28, ...(isBinary === true && { incrs: [...BYTE_STEPS_MI] }), ...(written !== undefined && { values: (_plot, values) => values.map(written) }) },
     ],
     series: [
       {},

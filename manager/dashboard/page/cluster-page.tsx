@@ -4,7 +4,7 @@ import { problemOf } from './api.ts';
 import { useAsked } from './asked.tsx';
 import { Command } from './command.tsx';
 import { ConditionTable } from './conditions.tsx';
-import { Facts, HealthDot, KeyName, Meter, Notice, JobChips } from './parts.tsx';
+import { Crumbs, Facts, HealthDot, KeyName, Meter, Notice, JobChips } from './parts.tsx';
 import { jobAt, jobsAt } from './place.ts';
 import { entry, serverNow, overview } from './state.tsx';
 import { count, duration } from './words.ts';
@@ -18,9 +18,7 @@ export function ClusterPage({ name }: { readonly name: string }) {
   const { health, state, problem, roundTripMs, version, fills, jobs, running } = cluster;
   return (
     <article class="job-page">
-      <p class="crumbs">
-        <a href="#/yard">Yard</a> / clusters /
-      </p>
+      <Crumbs parts={[{ href: '#/clusters', label: 'Clusters' }]} />
       <header>
         <HealthDot health={health} label={state} />
         <h1>{name}</h1>

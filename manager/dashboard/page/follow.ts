@@ -13,6 +13,8 @@ export type FollowOptions = {
   readonly api: Pick<Api, 'stream'>;
   readonly onEvent: (event: ReceivedEvent) => void;
   readonly onConnection: (connection: Connection) => void;
+  /** Whatever the server sends, also a sign of life. */
+  readonly onHeard?: () => void;
   /** Resolves after so many milliseconds, or when the signal aborts. */
   readonly sleep: (ms: number, signal: AbortSignal) => Promise<void>;
   /** From 0 to 1: so that pages that lost one server do not all come back at once. */
@@ -27,7 +29,7 @@ const HEARD_WELL = 3;
 const SILENCE_MS = 40_000;
 
 /** Follows the stream of the server until `signal` aborts, and after a break goes on with what came since. */
-export async function follow({ api, onEvent, onConnection, sleep, random }: FollowOptions, signal: AbortSignal): Promise<void> {
+export async function follow({ api, onEvent, onConnection, onHeard, sleep, random }: FollowOptions, signal: AbortSignal): Promise<void> {
   let lastEventId: string | undefined;
   let failures = 0;
   while (!signal.aborted) {
@@ -52,6 +54,7 @@ export async function follow({ api, onEvent, onConnection, sleep, random }: Foll
         const { done, value } = await reader.read();
         if (done) break;
         heard++;
+        onHeard?.();
         if (heard >= HEARD_WELL) failures = 0;
         for (const event of eventsIn(value)) {
           lastEventId = event.id;

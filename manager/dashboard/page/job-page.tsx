@@ -6,12 +6,13 @@ import { useAsked } from './asked.tsx';
 import { JobActions } from './bulk-actions.tsx';
 import { Command } from './command.tsx';
 import { ConditionTable } from './conditions.tsx';
+import { WhyItFailed } from './failure.tsx';
 import { ExplanationView, type ShownExplanation } from './explanation.tsx';
-import { Ago, Facts, Notice, State } from './parts.tsx';
+import { Ago, Crumbs, Facts, Notice, State } from './parts.tsx';
 import { EndedPods, LivePodsOf } from './pods.tsx';
 import { clusterAt, jobAt, jobsAt, queueAt } from './place.ts';
 import { entry, jobNews, place, serverNow } from './state.tsx';
-import { behindNamespace, count, duration, nameOf, namespaceOf, quantity } from './words.ts';
+import { behindNamespace, count, duration, moment, nameOf, namespaceOf, quantity } from './words.ts';
 
 const REFRESH_MS = 1_000;
 
@@ -53,7 +54,7 @@ export function JobPageView({ namespace, name }: { readonly namespace: string; r
     return problem.status === 403 ? (
       <Notice isPage kind="none" title="You may not see this Job" about={problem.message} />
     ) : problem.status === 404 ? (
-      <Notice isPage kind="none" title={`There is no ${name.includes('/') ? 'object' : 'Job'} ${key}`} about="It may have been deleted, and nothing is kept of it." />
+      <Notice isPage kind="none" title={problem.message.includes('exists') ? `Switchyard does not run ${key}` : `There is no ${name.includes('/') ? 'object' : 'Job'} ${key}`} about={problem.message.includes('exists') ? problem.message : 'It may have been deleted, and nothing is kept of it.'} />
     ) : (
       <Notice isPage kind="bad" title="The Job could not be read" about={problem.message} />
     );
@@ -68,12 +69,10 @@ function Story({ view }: { readonly view: WithActions<JobView, JobAction> }) {
   const at = place.value;
   const tab = at.page === 'job' && at.tab !== '' ? at.tab : 'story';
   const namespace = namespaceOf(line.key);
-  const waits = line.state === 'Waiting' || line.state === 'Held' || line.state === 'Resting';
+  const waits = line.cause !== undefined || line.state === 'Resting';
   return (
     <article class="job-page">
-      <p class="crumbs">
-        <a href="#/jobs">Jobs</a> / <a href={jobsAt({ namespace })}>{namespace}</a> /
-      </p>
+      <Crumbs parts={[{ href: '#/jobs', label: 'Jobs' }, { href: jobsAt({ namespace }), label: namespace }]} />
       <header>
         <h1>{nameOf(line.key)}</h1>
         {line.kind !== undefined && <span class="soft">{line.kind}</span>}
@@ -97,15 +96,17 @@ function Story({ view }: { readonly view: WithActions<JobView, JobAction> }) {
         <div class="columns">
           <div class="main-column">
             {waits && !fromHistory && <Explained job={line.key} version={JSON.stringify(line)} />}
-            {line.why !== undefined && !waits && (
+            {line.state === 'Failed' && <WhyItFailed view={view} />}
+            {line.why !== undefined && !waits && line.state !== 'Failed' && (
               <section class="card">
-                <h2>{line.state === 'Failed' ? 'Why it failed' : 'What stands in its way'}</h2>
+                <h2>What stands in its way</h2>
                 <p class="said">
                   {line.reason !== undefined && <b>{line.reason}. </b>}
                   {line.why}
                 </p>
               </section>
             )}
+            {view.placements.some(({ untilMs }) => untilMs !== undefined) && view.placements.length > (waits ? 0 : 1) && <Placements view={view} />}
             {view.indexes !== undefined && <Indexes runs={view.indexes} />}
             <LivePodsOf line={line} />
             <EndedPods view={view} short />
@@ -164,6 +165,37 @@ function Trace({ trace: { id, url } }: { readonly trace: NonNullable<JobView['tr
     <a href={url} rel="noopener noreferrer" target="_blank">
       {id}
     </a>
+  );
+}
+
+/** Where it has been: each admission, and how long it lasted. */
+function Placements({ view: { placements } }: { readonly view: JobView }) {
+  return (
+    <section class="card">
+      <h2>Placements</h2>
+      <table class="rows">
+        <thead>
+          <tr>
+            <th>Cluster</th>
+            <th>Admitted</th>
+            <th class="num">For</th>
+            <th>Until</th>
+          </tr>
+        </thead>
+        <tbody>
+          {placements.map(({ cluster, fromMs, untilMs }) => (
+            <tr key={fromMs}>
+              <td>{cluster === undefined ? <span class="soft">not known</span> : <a href={clusterAt(cluster)}>{cluster}</a>}</td>
+              <td data-label="Admitted">{moment(fromMs, serverNow.value)}</td>
+              <td class="num" data-label="For">
+                {duration((untilMs ?? serverNow.value) - fromMs)}
+              </td>
+              <td data-label="Until">{untilMs === undefined ? 'now' : moment(untilMs, serverNow.value)}</td>
+            </tr>
+          ))}
+        </tbody>
+      </table>
+    </section>
   );
 }
 

@@ -4,8 +4,10 @@ import type { JobLine, JobPage } from '../views.ts';
 import { problemOf } from './api.ts';
 import { allJobs, BulkActions } from './bulk-actions.tsx';
 import { exported, type ExportForm } from './export.ts';
-import { Ago, KeyName, Notice, progressOf, State } from './parts.tsx';
-import { jobAt, jobsAt, type Query } from './place.ts';
+import { canBeHidden, chosenColumns, COLUMNS, toggled, type Column } from './columns.ts';
+import { moveAmongRows } from './keys.tsx';
+import { Ago, Bar, KeyName, Notice, progressOf, State } from './parts.tsx';
+import { groupIn, jobAt, jobsAt, type Query } from './place.ts';
 import { saveFile } from './save-file.tsx';
 import { entry, jobNews, serverNow } from './state.tsx';
 import { duration, firstClause } from './words.ts';
@@ -37,6 +39,13 @@ export function JobTable({ query, change }: { readonly query: Query; readonly ch
   const asked = useRef(new Set<number>());
   const stale = useRef(false);
   const rowPx = useRowPx();
+  const [columns, setColumns] = useState(() => chosenColumns(localStorage.getItem(COLUMNS_KEY)));
+  const toggleColumn = (id: string): void => {
+    const text = toggled(columns, id);
+    if (text === null) localStorage.removeItem(COLUMNS_KEY);
+    else localStorage.setItem(COLUMNS_KEY, text);
+    setColumns(chosenColumns(text));
+  };
   const [chosen, setChosen] = useState<ReadonlySet<string>>(new Set());
   const who = entry.value;
   const mayAct = who.kind === 'Inside' && who.viewer.actions;
@@ -52,7 +61,7 @@ export function JobTable({ query, change }: { readonly query: Query; readonly ch
     if (who.kind !== 'Inside' || (asked.current.has(chunk) && !isAnew)) return;
     asked.current.add(chunk);
     try {
-      const page = await who.api.jobs({ ...query, offset: String(chunk * CHUNK), limit: String(CHUNK) });
+      const page = await who.api.jobs({ ...query, group: groupIn(query), offset: String(chunk * CHUNK), limit: String(CHUNK) });
       setProblem(undefined);
       setLoaded((before) => {
         const chunks = new Map(before?.total === page.total && !isAnew ? before.chunks : isAnew ? before?.chunks : []);
@@ -119,25 +128,30 @@ export function JobTable({ query, change }: { readonly query: Query; readonly ch
           <b>{loaded.total.toLocaleString('en')}</b> {loaded.total === 1 ? 'Job' : 'Jobs'}
         </span>
         {mayAct && <BulkActions query={query} total={loaded.total} chosen={chosen} clear={() => setChosen(new Set())} />}
+        <label class="canaries">
+          <input type="checkbox" checked={query['canaries'] !== undefined} onChange={({ currentTarget: { checked } }) => change({ canaries: checked ? '1' : undefined })} />{' '}
+          canaries
+        </label>
         <GroupBy query={query} change={change} />
+        <ColumnChoice columns={columns} toggle={toggleColumn} />
         <Export query={query} total={loaded.total} />
       </div>
       {loaded.groups !== undefined && <Groups query={query} groups={loaded.groups} total={loaded.total} />}
-      <div class={`table${mayAct ? ' with-choice' : ''}`} role="table" aria-label="Jobs" aria-rowcount={loaded.total + 1}>
+      <div class={`table${mayAct ? ' with-choice' : ''}`} role="table" aria-label="Jobs" aria-rowcount={loaded.total + 1} style={{ '--columns': columns.map(({ width }) => width).join(' ') }}>
         <div class="row head" role="row">
           {mayAct && (
             <span class="cell choice" role="columnheader">
               <span class="hidden">Chosen</span>
             </span>
           )}
-          {COLUMNS.map(([name, label]) => (
-            <Head key={label} name={name} label={label} query={query} change={change} />
+          {columns.map((column) => (
+            <Head key={column.id} column={column} query={query} change={change} />
           ))}
         </div>
-        <div class="body" role="rowgroup" ref={scroller} tabIndex={0} aria-label="Jobs, scrolled" onScroll={(event) => setTop(Math.floor(event.currentTarget.scrollTop / rowPx) * rowPx)} onKeyDown={moveAmongRows}>
+        <div class="body" role="rowgroup" ref={scroller} tabIndex={0} aria-label="Jobs, scrolled" onScroll={(event) => setTop(Math.floor(event.currentTarget.scrollTop / rowPx) * rowPx)} onKeyDown={onArrow}>
           <div class="all" style={{ height: `${loaded.total * rowPx}px` }} role="presentation">
             {rows.map((row) => (
-              <Row key={row} row={row} rowPx={rowPx} job={loaded.chunks.get(Math.floor(row / CHUNK))?.[row % CHUNK]} isChosen={mayAct ? (key) => chosen.has(key) : undefined} toggle={toggle} />
+              <Row key={row} row={row} rowPx={rowPx} columns={columns} job={loaded.chunks.get(Math.floor(row / CHUNK))?.[row % CHUNK]} isChosen={mayAct ? (key) => chosen.has(key) : undefined} toggle={toggle} />
             ))}
           </div>
           {loaded.total === 0 && <Notice kind="none" title="No Job is like that" about="Take a filter off, or look for another part of the name." />}
@@ -147,22 +161,29 @@ export function JobTable({ query, change }: { readonly query: Query; readonly ch
   );
 }
 
-const COLUMNS = [
-  ['name', 'Job'],
-  ['state', 'State'],
-  ['queue', 'Queue'],
-  ['cluster', 'Cluster'],
-  [undefined, 'Pods'],
-  ['created', 'Age'],
-  [undefined, 'Took'],
-  [undefined, 'Why'],
-] as const;
+const COLUMNS_KEY = 'switchyard-columns';
 
-function Head({ name, label, query, change }: { readonly name: string | undefined; readonly label: string; readonly query: Query; readonly change: Change }) {
+function ColumnChoice({ columns, toggle }: { readonly columns: readonly Column[]; readonly toggle: (id: string) => void }) {
+  return (
+    <details class="menu">
+      <summary>Columns</summary>
+      <fieldset>
+        <legend class="hidden">Columns</legend>
+        {COLUMNS.filter(canBeHidden).map(({ id, label }) => (
+          <label key={id}>
+            <input type="checkbox" checked={columns.some((column) => column.id === id)} onChange={() => toggle(id)} /> {label}
+          </label>
+        ))}
+      </fieldset>
+    </details>
+  );
+}
+
+function Head({ column: { id, label, order: name }, query, change }: { readonly column: Column; readonly query: Query; readonly change: Change }) {
   const order = query['order'] ?? '-created';
   const sort = name === undefined ? undefined : order === name ? 'ascending' : order === `-${name}` ? 'descending' : 'none';
   return (
-    <span class={`cell ${label.toLowerCase()}`} role="columnheader" aria-sort={sort}>
+    <span class={`cell ${id}`} role="columnheader" aria-sort={sort}>
       {name === undefined ? (
         label
       ) : (
@@ -178,17 +199,16 @@ function Head({ name, label, query, change }: { readonly name: string | undefine
 type RowProps = {
   readonly row: number;
   readonly rowPx: number;
+  readonly columns: readonly Column[];
   readonly job: JobLine | undefined;
   /** Absent where nothing can be done with it. */
   readonly isChosen: ((key: string) => boolean) | undefined;
   readonly toggle: (key: string) => void;
 };
 
-function Row({ row, rowPx, job, isChosen, toggle }: RowProps) {
+function Row({ row, rowPx, columns, job, isChosen, toggle }: RowProps) {
   const at = { transform: `translateY(${row * rowPx}px)` };
   if (job === undefined) return <div class="row pending" role="row" aria-rowindex={row + 2} style={at} />;
-  const ranMs = job.startedMs === undefined ? undefined : (job.endedMs ?? serverNow.value) - job.startedMs;
-  const done = progressOf(job);
   return (
     <div class="row" role="row" aria-rowindex={row + 2} style={at}>
       {isChosen !== undefined && (
@@ -196,41 +216,60 @@ function Row({ row, rowPx, job, isChosen, toggle }: RowProps) {
           <input type="checkbox" checked={isChosen(job.key)} aria-label={`Choose ${job.key}`} onChange={() => toggle(job.key)} />
         </span>
       )}
-      <span class="cell job" role="cell">
-        <a href={jobAt(job.key)} data-row={row}>
-          <KeyName of={job.key} kind={job.kind} />
-        </a>
-      </span>
-      <span class="cell state" role="cell">
-        <State state={job.state} />
-      </span>
-      <span class="cell queue" role="cell">
-        {job.queue ?? job.clusterQueue ?? ''}
-      </span>
-      <span class="cell cluster" role="cell">
-        {job.cluster ?? ''}
-      </span>
-      <span class="cell pods" role="cell">
-        {job.completions > 1 && (
-          <span class="tiny" aria-hidden="true">
-            <span style={{ transform: `scaleX(${done})` }} />
-          </span>
-        )}
-        {job.succeeded}/{job.completions}
-        {job.failed > 0 && <span class="red"> {job.failed}✕</span>}
-      </span>
-      <span class="cell age" role="cell">
-        <Ago atMs={job.createdMs} after="" />
-      </span>
-      <span class="cell took" role="cell">
-        {ranMs === undefined ? '' : duration(ranMs)}
-      </span>
-      <span class="cell why soft" role="cell" title={job.why}>
-        {job.why === undefined ? (job.reason ?? '') : firstClause(job.why)}
+      {columns.map(({ id }) => (
+        <span key={id} class={`cell ${id}${id === 'why' ? ' soft' : ''}`} role="cell" data-tip={id === 'why' ? job.why : undefined}>
+          <Value of={id} job={job} row={row} />
+        </span>
+      ))}
+      <span class="cell brief soft" aria-hidden="true">
+        {job.why === undefined ? inBrief(job) : firstClause(job.why)}
       </span>
     </div>
   );
 }
+
+/** What a column says of a Job. */
+function Value({ of, job, row }: { readonly of: string; readonly job: JobLine; readonly row: number }) {
+  const { startedMs, endedMs, why, succeeded, completions, failed } = job;
+  switch (of) {
+    case 'job':
+      return (
+        <a href={jobAt(job.key)} data-row={row} aria-description={why}>
+          <KeyName of={job.key} kind={job.kind} />
+        </a>
+      );
+    case 'state':
+      return <State state={job.state} />;
+    case 'queue':
+      return <>{job.queue ?? job.clusterQueue ?? ''}</>;
+    case 'clusterqueue':
+      return <>{job.clusterQueue ?? ''}</>;
+    case 'cluster':
+      return <>{job.cluster ?? ''}</>;
+    case 'user':
+      return <>{job.user ?? ''}</>;
+    case 'pods':
+      return (
+        <>
+          {completions > 1 && <Bar share={progressOf(job)} />}
+          {succeeded}/{completions}
+          {failed > 0 && <span class="red"> {failed}✕</span>}
+        </>
+      );
+    case 'age':
+      return <Ago atMs={job.createdMs} after="" />;
+    case 'took':
+      return <>{startedMs === undefined ? '' : duration((endedMs ?? serverNow.value) - startedMs)}</>;
+    case 'ended':
+      return <Ago atMs={endedMs} />;
+    default:
+      return <>{why === undefined ? (job.cause ?? job.reason ?? '') : firstClause(why)}</>;
+  }
+}
+
+/** On narrow screens, of a Job with nothing in its way: where it is, and how far. */
+const inBrief = ({ queue, cluster, succeeded, completions, cause }: JobLine): string =>
+  [cause, queue, cluster, completions > 1 ? `${succeeded}/${completions}` : undefined].filter((part) => part !== undefined).join(' · ');
 
 /** How high a row is on this screen. */
 function useRowPx(): number {
@@ -245,16 +284,16 @@ function useRowPx(): number {
 }
 
 /** The arrows go from one Job to the next. */
-function moveAmongRows(event: KeyboardEvent): void {
+function onArrow(event: KeyboardEvent): void {
   const step = { ArrowDown: 1, ArrowUp: -1 }[event.key];
-  const row = (document.activeElement as HTMLElement | null)?.dataset['row'];
-  if (step === undefined || row === undefined) return;
+  if (step === undefined || (event.target as HTMLElement).dataset['row'] === undefined) return;
   event.preventDefault();
-  document.querySelector<HTMLElement>(`[data-row="${Number(row) + step}"]`)?.focus();
+  moveAmongRows(step);
 }
 
 const GROUPS = {
-  '': 'no groups',
+  none: 'no groups',
+  cause: 'what it waits for',
   state: 'state',
   queue: 'queue',
   clusterQueue: 'cluster queue',
@@ -270,7 +309,7 @@ function GroupBy({ query, change }: { readonly query: Query; readonly change: Ch
   return (
     <label class="group-by">
       <span class="soft">by</span>
-      <select value={query['group'] ?? ''} aria-label="Group by" onChange={(event) => change({ group: event.currentTarget.value })}>
+      <select value={groupIn(query) || 'none'} aria-label="Group by" onChange={(event) => change({ group: event.currentTarget.value })}>
         {Object.entries(GROUPS).map(([value, label]) => (
           <option key={value} value={value} disabled={value === 'label' && query['label'] === undefined}>
             {label}
@@ -282,7 +321,7 @@ function GroupBy({ query, change }: { readonly query: Query; readonly change: Ch
 }
 
 function Groups({ query, groups, total }: { readonly query: Query; readonly groups: NonNullable<JobPage['groups']>; readonly total: number }) {
-  const group = query['group'] ?? '';
+  const group = groupIn(query);
   return (
     <ul class="groups" aria-label={`Jobs by ${group}`}>
       {groups.slice(0, 40).map(({ key, count }) => (
@@ -305,8 +344,8 @@ function Groups({ query, groups, total }: { readonly query: Query; readonly grou
 function Group({ name, number, share }: { readonly name: string; readonly number: number; readonly share: number }) {
   return (
     <>
-      <span class="share" style={{ transform: `scaleX(${share})` }} aria-hidden="true" />
-      <span class="name">{name}</span> <b>{number.toLocaleString('en')}</b>
+      <b>{number.toLocaleString('en')}</b> <span class="name">{name}</span>
+      <Bar share={share} />
     </>
   );
 }

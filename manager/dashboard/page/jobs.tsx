@@ -1,12 +1,13 @@
-import { useEffect, useState } from 'preact/hooks';
+import { useEffect, useRef, useState } from 'preact/hooks';
 import type { JobLine } from '../views.ts';
 import { JobTable, type Change } from './job-table.tsx';
+import { Glyph } from './glyph.tsx';
 import { stateWord } from './parts.tsx';
 import { jobsAt, type Query } from './place.ts';
 import { overview } from './state.tsx';
 import { clustersIn } from './overview-model.ts';
 
-const STATES: readonly JobLine['state'][] = ['Waiting', 'Held', 'Dispatching', 'Running', 'Resting', 'Complete', 'Failed'];
+const STATES: readonly JobLine['state'][] = ['Waiting', 'NeverFits', 'Held', 'Dispatching', 'Running', 'Resting', 'Complete', 'Failed'];
 
 /** All Jobs, of which only those are fetched that are looked at. What is looked for stands in the address. */
 export function Jobs({ query }: { readonly query: Query }) {
@@ -26,9 +27,12 @@ function Filters({ query, change }: { readonly query: Query; readonly change: Ch
   const chosen = new Set((query['state'] ?? '').split(',').filter((each) => each !== ''));
   const [text, setText] = useState(query['text'] ?? '');
   useEffect(() => setText(query['text'] ?? ''), [query['text']]);
+  // What was typed goes into the address of then, not into the one that it was typed at.
+  const latest = useRef(change);
+  latest.current = change;
   useEffect(() => {
     if (text === (query['text'] ?? '')) return undefined;
-    const timer = setTimeout(() => change({ text }), 250);
+    const timer = setTimeout(() => latest.current({ text }), 250);
     return () => clearTimeout(timer);
   }, [text]);
   const toggle = (state: string): void => {
@@ -37,7 +41,7 @@ function Filters({ query, change }: { readonly query: Query; readonly change: Ch
     change({ state: [...next].join(',') });
   };
   const clusters = clustersIn(overview.value ?? new Map());
-  const others = ['namespace', 'queue', 'clusterQueue', 'kind', 'user', 'reason'].filter((name) => query[name] !== undefined);
+  const others = ['namespace', 'queue', 'clusterQueue', 'kind', 'user', 'reason', 'cause'].filter((name) => query[name] !== undefined);
   return (
     <search class="filters">
       <input
@@ -51,7 +55,7 @@ function Filters({ query, change }: { readonly query: Query; readonly change: Ch
       <div class="states" role="group" aria-label="States">
         {STATES.map((state) => (
           <button key={state} type="button" class={`pick ${state.toLowerCase()}`} aria-pressed={chosen.has(state)} onClick={() => toggle(state)}>
-            {stateWord(state)}
+            <Glyph of={state} /> {stateWord(state)}
           </button>
         ))}
       </div>
@@ -71,7 +75,7 @@ function Filters({ query, change }: { readonly query: Query; readonly change: Ch
       <LabelFilter query={query} change={change} />
       {others.map((name) => (
         <button key={name} type="button" class="token" onClick={() => change({ [name]: undefined })} title="Take this filter off">
-          {name === 'clusterQueue' ? 'cluster queue' : name}: {query[name]} ×
+          {name === 'clusterQueue' ? 'cluster queue' : name === 'cause' ? 'waits' : name}: {query[name]} ×
         </button>
       ))}
     </search>

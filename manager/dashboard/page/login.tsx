@@ -1,8 +1,10 @@
-import { useState } from 'preact/hooks';
+import { useEffect, useRef, useState } from 'preact/hooks';
 import { Mark } from './parts.tsx';
 import { enter } from './state.tsx';
 
 export function Login({ why }: { readonly why: string | undefined }) {
+  const field = useRef<HTMLInputElement>(null);
+  useEffect(() => field.current?.focus(), []);
   const [token, setToken] = useState('');
   const [isBusy, setBusy] = useState(false);
   const submit = async (event: Event): Promise<void> => {
@@ -27,6 +29,7 @@ export function Login({ why }: { readonly why: string | undefined }) {
         <label for="token">Token</label>
         <input
           id="token"
+          ref={field}
           type="password"
           autocomplete="off"
           spellcheck={false}

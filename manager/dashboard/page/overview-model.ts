@@ -59,4 +59,27 @@ export function treeOf(overview: Overview): readonly TreeNode[] {
   return alone.length === 0 ? roots : [...roots, { cohort: undefined, queues: alone, children: [] }];
 }
 
+/** Queues of a cohort and of those below it; without one all queues. */
+export function inCohort(overview: Overview, cohort: string | undefined): readonly QueueNode[] {
+  const queues = itemsOf(overview, 'Queue');
+  if (cohort === undefined) return queues;
+  const within = new Set([cohort]);
+  const cohorts = itemsOf(overview, 'Cohort');
+  for (let before = -1; before !== within.size; ) {
+    before = within.size;
+    for (const { name, parent } of cohorts) if (parent !== undefined && within.has(parent)) within.add(name);
+  }
+  return queues.filter((queue) => queue.cohort !== undefined && within.has(queue.cohort));
+}
+
+/** The query for Jobs that wait in a LocalQueue (namespace/name). */
+export function waitingIn(localQueue: string): {
+  readonly state: string;
+  readonly namespace: string | undefined;
+  readonly queue: string | undefined;
+} {
+  const [namespace, queue] = localQueue.split('/');
+  return { state: 'Waiting,NeverFits,Held', namespace, queue };
+}
+
 const byName = (a: { readonly name: string }, b: { readonly name: string }): number => (a.name < b.name ? -1 : a.name > b.name ? 1 : 0);

@@ -1,11 +1,11 @@
 import type { ClusterItem, LocalQueueNode, QueueNode } from '../views.ts';
 import { useFlow } from './flow.tsx';
-import { HealthDot, Meter, Notice, JobChips } from './parts.tsx';
-import { clusterAt, HOURS_SHOWN, jobsAt, queueAt } from './place.ts';
+import { Causes, HealthDot, Meter, Notice, JobChips, QUEUED } from './parts.tsx';
+import { clusterAt, cohortAt, HOURS_SHOWN, jobsAt, queueAt } from './place.ts';
 import { entry, overview } from './state.tsx';
 import { PastOverviewView, OverviewTimeLine } from './time-line.tsx';
 import { count } from './words.ts';
-import { clustersIn, endedIn, localQueuesIn, treeOf, type TreeNode } from './overview-model.ts';
+import { clustersIn, endedIn, localQueuesIn, treeOf, waitingIn, type TreeNode } from './overview-model.ts';
 
 /** Clusters as tracks, queues as the tree that feeds them, and the Jobs on their way. */
 export function OverviewPage({ hours = HOURS_SHOWN, at }: { readonly hours?: number | undefined; readonly at?: number | undefined }) {
@@ -93,7 +93,10 @@ function Cohort({ node }: { readonly node: TreeNode }) {
   return (
     <div class="cohort">
       <div class="cohort-head">
-        <span class="word">cohort</span> <b>{cohort.name}</b>
+        <span class="word">cohort</span>{' '}
+        <a href={cohortAt(cohort.name)}>
+          <b>{cohort.name}</b>
+        </a>
         <div class="meters">
           {cohort.quota.slice(0, 3).map((fill) => (
             <Meter key={fill.resource} fill={fill} label={fill.resource} />
@@ -115,8 +118,16 @@ function Queue({ queue }: { readonly queue: QueueNode }) {
           <a href={queueAt(queue.name)}>{queue.name}</a>
         </h3>
         <span class="sum">
-          {queue.waiting > 0 ? <b class="amber">{count(queue.waiting, 'waits', 'wait')}</b> : 'nothing waits'}
-          <span class="soft"> · {count(queue.admitted, 'admitted', 'admitted')}</span>
+          <WaitingCount count={queue.waiting} href={jobsAt({ state: QUEUED, clusterQueue: queue.name })} />
+          <span class="soft">
+            {' '}
+            ·{' '}
+            {queue.admitted === 0 ? (
+              'none admitted'
+            ) : (
+              <a href={jobsAt({ state: 'Running,Dispatching,Resting', clusterQueue: queue.name })}>{count(queue.admitted, 'admitted', 'admitted')}</a>
+            )}
+          </span>
         </span>
       </header>
       {queue.problem !== undefined && <p class="problem">{queue.problem}</p>}
@@ -125,7 +136,8 @@ function Queue({ queue }: { readonly queue: QueueNode }) {
           <Meter key={`${fill.flavor}/${fill.resource}`} fill={fill} label={flavors > 1 ? `${fill.resource} · ${fill.flavor}` : fill.resource} />
         ))}
       </div>
-      <Waiting jobs={shown} count={queue.waiting} more={jobsAt({ state: 'Waiting', clusterQueue: queue.name })} />
+      <Causes causes={queue.causes} query={{ clusterQueue: queue.name }} />
+      <Waiting jobs={shown} count={queue.waiting} more={jobsAt({ state: QUEUED, clusterQueue: queue.name })} />
     </article>
   );
 }
@@ -143,11 +155,15 @@ function Waiting({ jobs, count: all, more }: { readonly jobs: QueueNode['first']
   );
 }
 
-/** The Jobs that wait in a LocalQueue (namespace/name). */
-const waitingIn = (localQueue: string): string => {
-  const [namespace, queue] = localQueue.split('/');
-  return jobsAt({ state: 'Waiting', namespace, queue });
-};
+function WaitingCount({ count: number, href }: { readonly count: number; readonly href: string }) {
+  return number === 0 ? (
+    <>nothing waits</>
+  ) : (
+    <a class="amber" href={href}>
+      <b>{count(number, 'waits', 'wait')}</b>
+    </a>
+  );
+}
 
 function LocalQueue({ queue }: { readonly queue: LocalQueueNode }) {
   return (
@@ -155,11 +171,12 @@ function LocalQueue({ queue }: { readonly queue: LocalQueueNode }) {
       <header>
         <h3>{queue.key}</h3>
         <span class="sum">
-          {queue.waiting > 0 ? <b class="amber">{count(queue.waiting, 'waits', 'wait')}</b> : 'nothing waits'}
+          <WaitingCount count={queue.waiting} href={jobsAt(waitingIn(queue.key))} />
           <span class="soft"> · to {queue.clusterQueue}</span>
         </span>
       </header>
-      <Waiting jobs={queue.first} count={queue.waiting} more={waitingIn(queue.key)} />
+      <Causes causes={queue.causes} query={waitingIn(queue.key)} />
+      <Waiting jobs={queue.first} count={queue.waiting} more={jobsAt(waitingIn(queue.key))} />
     </article>
   );
 }
@@ -175,7 +192,7 @@ function ClusterRow({ cluster }: { readonly cluster: ClusterItem }) {
         </h3>
         <span class="soft">
           {state === 'Ready' ? '' : `${state} · `}
-          {count(jobs, 'Job')}
+          <a href={jobsAt({ cluster: name, state: 'Running,Dispatching,Resting' })}>{count(jobs, 'Job')}</a>
           {roundTripMs === undefined ? '' : ` · ${roundTripMs} ms`}
           {version === undefined ? '' : ` · ${version}`}
         </span>

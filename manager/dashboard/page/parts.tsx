@@ -1,7 +1,8 @@
 /** Small parts of which the pages are made. */
 import type { ComponentChildren } from 'preact';
-import type { Fill, Health, JobLine, QuotaFill } from '../views.ts';
-import { jobAt } from './place.ts';
+import type { CauseCount, Fill, Health, JobLine, QuotaFill } from '../views.ts';
+import { Glyph } from './glyph.tsx';
+import { jobAt, jobsAt } from './place.ts';
 import { serverNow } from './state.tsx';
 import { age, behindNamespace, nameOf, namespaceOf, quantity } from './words.ts';
 
@@ -18,6 +19,7 @@ export function Notice({ kind, title, about, isPage = false, children }: { reado
 
 const STATE_WORDS: Readonly<Record<JobLine['state'], string>> = {
   Waiting: 'waiting',
+  NeverFits: 'can never run',
   Held: 'held',
   Dispatching: 'on its way',
   Running: 'running',
@@ -28,11 +30,19 @@ const STATE_WORDS: Readonly<Record<JobLine['state'], string>> = {
 export const stateWord = (state: JobLine['state']): string => STATE_WORDS[state];
 
 export function State({ state }: { readonly state: JobLine['state'] }) {
-  return <span class={`state ${state.toLowerCase()}`}>{STATE_WORDS[state]}</span>;
+  return (
+    <span class={`state ${state.toLowerCase()}`}>
+      <Glyph of={state} /> {STATE_WORDS[state]}
+    </span>
+  );
 }
 
 export function HealthDot({ health, label }: { readonly health: Health; readonly label: string }) {
-  return <span class={`dot ${health.toLowerCase()}`} role="img" aria-label={label} title={label} />;
+  return (
+    <span class={`dot ${health.toLowerCase()}`} role="img" aria-label={label} data-tip={label}>
+      <Glyph of={health} />
+    </span>
+  );
 }
 
 /** How much of it is done, as far as that can be told. */
@@ -48,12 +58,14 @@ function Wagon({ job, showAge }: { readonly job: JobLine; readonly showAge: bool
       class={`wagon ${job.state.toLowerCase()}`}
       href={jobAt(job.key)}
       data-job={job.key}
-      title={`${job.kind === undefined ? '' : `${job.kind} `}${namespaceOf(job.key)}/${nameOf(job.key)}: ${STATE_WORDS[job.state]}${job.why === undefined ? '' : `. ${job.why}`}`}
+      data-tip={`${job.kind === undefined ? '' : `${job.kind} `}${namespaceOf(job.key)}/${nameOf(job.key)}: ${STATE_WORDS[job.state]}${job.why === undefined ? '' : `. ${job.why}`}`}
     >
-      {done > 0 && done < 1 && <span class="load" style={{ transform: `scaleX(${done})` }} />}
+      {done > 0 && done < 1 && <Bar share={done} />}
+      <Glyph of={job.state} />
+      <span class="hidden">{STATE_WORDS[job.state]}: </span>
       <span class="name">{nameOf(job.key)}</span>
       {job.kind !== undefined && <span class="part">{job.kind}</span>}
-      {job.completions > 1 && job.state !== 'Waiting' && job.state !== 'Held' && (
+      {job.completions > 1 && job.cause === undefined && (
         <span class="part">
           {job.succeeded}/{job.completions}
         </span>
@@ -115,22 +127,46 @@ export function Mark({ width }: { readonly width: number }) {
   );
 }
 
+/** The form of all progress and use: a thin bar. `borrowed` goes beyond the end of what is its own. */
+export function Bar({ share, borrowed = 0, label }: { readonly share: number; readonly borrowed?: number; readonly label?: string }) {
+  const whole = Math.max(1, share);
+  const own = Math.max(0, share - borrowed);
+  return (
+    <span class="bar" {...(label === undefined ? { 'aria-hidden': true } : { role: 'img', 'aria-label': label })}>
+      <span class="own" style={{ width: `${(own / whole) * 100}%` }} />
+      {borrowed > 0 && <span class="borrowed" style={{ left: `${(own / whole) * 100}%`, width: `${(borrowed / whole) * 100}%` }} />}
+      {whole > 1 && <span class="mark" style={{ left: `${100 / whole}%` }} />}
+    </span>
+  );
+}
+
+/** What Jobs wait for, each with its number, as links to them. `query`: where these Jobs are. */
+export function Causes({ causes, query }: { readonly causes: readonly CauseCount[]; readonly query: Readonly<Record<string, string | undefined>> }) {
+  if (causes.length === 0) return null;
+  return (
+    <ul class="causes" aria-label="What they wait for">
+      {causes.map(({ cause, count: number }) => (
+        <li key={cause}>
+          <a href={jobsAt({ ...query, state: QUEUED, cause })}>
+            <b>{number.toLocaleString('en')}</b> {cause}
+          </a>
+        </li>
+      ))}
+    </ul>
+  );
+}
+/** States of Jobs that wait, in an address. */
+export const QUEUED = 'Waiting,NeverFits,Held';
+
 /** A thin bar with what it stands for in words beside it. */
 export function Meter({ fill, label }: { readonly fill: Fill | QuotaFill; readonly label: string }) {
   const share = fill.share ?? 0;
   const borrowed = 'borrowedShare' in fill ? (fill.borrowedShare ?? 0) : 0;
-  // What is borrowed goes beyond the end of what is its own.
-  const whole = Math.max(1, share);
-  const own = Math.max(0, share - borrowed);
   const words = `${quantity(fill.used)} of ${fill.share === undefined ? 'any amount' : quantity(fill.of)}`;
   return (
     <div class={`meter${share >= 0.995 ? ' full' : ''}`}>
       <span class="label">{label}</span>
-      <span class="bar" role="img" aria-label={`${label}: ${words}${borrowed > 0 && 'borrowed' in fill ? `, ${quantity(fill.borrowed ?? '')} of it borrowed` : ''}`}>
-        <span class="own" style={{ width: `${(own / whole) * 100}%` }} />
-        {borrowed > 0 && <span class="borrowed" style={{ left: `${(own / whole) * 100}%`, width: `${(borrowed / whole) * 100}%` }} />}
-        {whole > 1 && <span class="mark" style={{ left: `${100 / whole}%` }} />}
-      </span>
+      <Bar share={share} borrowed={borrowed} label={`${label}: ${words}${borrowed > 0 && 'borrowed' in fill ? `, ${quantity(fill.borrowed ?? '')} of it borrowed` : ''}`} />
       <span class="amount">
         {quantity(fill.used)}
         <span class="of"> / {fill.share === undefined ? '∞' : quantity(fill.of)}</span>
@@ -146,5 +182,18 @@ export function Ago({ atMs, after = ' ago' }: { readonly atMs: number | undefine
       {age(serverNow.value - atMs)}
       {after}
     </time>
+  );
+}
+
+/** Where a page stands, each part a link. */
+export function Crumbs({ parts }: { readonly parts: readonly { readonly href: string; readonly label: string }[] }) {
+  return (
+    <nav class="crumbs" aria-label="Breadcrumbs">
+      {parts.map(({ href, label }) => (
+        <span key={href}>
+          <a href={href}>{label}</a> /{' '}
+        </span>
+      ))}
+    </nav>
   );
 }

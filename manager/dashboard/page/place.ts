@@ -4,9 +4,13 @@ export type Place =
   | { readonly page: 'yard'; readonly hours?: number; readonly at?: number }
   | { readonly page: 'jobs'; readonly query: Query }
   | { readonly page: 'job'; readonly namespace: string; readonly name: string; readonly tab: string }
+  /** `cohort`: those of it alone. */
+  | { readonly page: 'queues'; readonly cohort?: string }
   | { readonly page: 'queue'; readonly name: string }
+  | { readonly page: 'clusters' }
   | { readonly page: 'cluster'; readonly name: string }
   | { readonly page: 'submissions' }
+  | { readonly page: 'usage'; readonly by: string; readonly days: number }
   | { readonly page: 'lost'; readonly path: string };
 
 /** Which Jobs are looked for, and how they are shown. */
@@ -22,6 +26,8 @@ export function parsePlace(hash: string): Place {
       return { page, ...number(query, 'hours'), ...number(query, 'at') };
     case 'submissions':
       return { page };
+    case 'usage':
+      return { page, by: query['by'] ?? 'namespace', days: Number(query['days'] ?? DAYS_SHOWN) };
     case 'jobs':
       return first === undefined
         ? { page, query }
@@ -29,9 +35,11 @@ export function parsePlace(hash: string): Place {
           ? lost(path)
           : { page: 'job', namespace: first, name: third === undefined ? second : `${second}/${third}`, tab: query['tab'] ?? '' };
     case 'queues':
-      return first === undefined ? { page: 'yard' } : { page: 'queue', name: first };
+      return first === undefined
+        ? { page, ...(query['cohort'] !== undefined && { cohort: query['cohort'] }) }
+        : { page: 'queue', name: first };
     case 'clusters':
-      return first === undefined ? { page: 'yard' } : { page: 'cluster', name: first };
+      return first === undefined ? { page } : { page: 'cluster', name: first };
     default:
       return lost(path);
   }
@@ -51,6 +59,9 @@ export function overviewAt(hours: number, atMs?: number): string {
 /** Of the time line, where nobody says otherwise. */
 export const HOURS_SHOWN = 1;
 
+/** Of usage, where nobody says otherwise. */
+export const DAYS_SHOWN = 30;
+
 const lost = (path: string): Place => ({ page: 'lost', path });
 
 /** A text that cannot be decoded is taken as it is. */
@@ -69,6 +80,13 @@ export const jobsAt = (query: Readonly<Record<string, string | undefined>>): str
 };
 export const jobAt = (key: string, tab?: string): string =>
   `#/jobs/${key.split('/').map(encodeURIComponent).join('/')}${tab === undefined ? '' : `?tab=${tab}`}`;
+/** How Jobs are grouped: as the query says, or those that all wait by what they wait for. `none`: not at all. */
+export function groupIn({ group, cause, state = '' }: Query): string {
+  if (group !== undefined) return group === 'none' ? '' : group;
+  return cause === undefined && state !== '' && state.split(',').every((each) => each === 'Waiting' || each === 'NeverFits') ? 'cause' : '';
+}
+export const usageAt = (by: string, days: number): string => `#/usage?by=${by}&days=${days}`;
+export const cohortAt = (name: string): string => `#/queues?cohort=${encodeURIComponent(name)}`;
 export const queueAt = (name: string): string => `#/queues/${encodeURIComponent(name)}`;
 export const clusterAt = (name: string): string => `#/clusters/${encodeURIComponent(name)}`;
 

@@ -21,7 +21,7 @@ export function EndedPods({ view, short }: { readonly view: JobView; readonly sh
       <h2>
         Pods that ended {short && view.pods.length > pods.length && <a href={jobAt(view.line.key, 'pods')}>all {view.pods.length}</a>}
       </h2>
-      <table>
+      <table class="rows">
         <thead>
           <tr>
             <th>Pod</th>
@@ -59,13 +59,16 @@ function EndedPod({ pod, job, isOpen, toggle }: { readonly pod: PodView; readonl
           )}
           {pod.index !== undefined && <span class="soft"> #{pod.index}</span>}
         </td>
-        <td>{pod.cluster}</td>
-        <td class={isBad ? 'red' : ''}>
+        <td data-label="On">{pod.cluster}</td>
+        <td class={isBad ? 'red' : ''} data-label="Ended">
           {pod.phase.toLowerCase()}
           {pod.reason !== undefined && isBad ? ` · ${pod.reason}` : ''}
         </td>
-        <td class={isBad ? 'red num' : 'num'}>{pod.exitCode ?? ''}</td>
-        <td class="num">{pod.startedMs === undefined || pod.endedMs === undefined ? '' : duration(pod.endedMs - pod.startedMs)}</td>
+        <td class={isBad ? 'red num' : 'num'} data-label="Exit">
+          {pod.exitCode ?? ''}
+        </td>
+        <td class="num" data-label="Ran">
+          {pod.startedMs === undefined || pod.endedMs === undefined ? '' : duration(pod.endedMs - pod.startedMs)}</td>
         <td class="mono soft last">{pod.lastLine ?? pod.message ?? ''}</td>
       </tr>
       {isOpen && (

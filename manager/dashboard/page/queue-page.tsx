@@ -1,11 +1,11 @@
 import type { Loan, Place, QueueNode, QueueView } from '../views.ts';
 import { useAsked } from './asked.tsx';
 import { ConditionTable } from './conditions.tsx';
-import { Ago, KeyName, Meter, Notice, JobChips } from './parts.tsx';
-import { jobAt, jobsAt, queueAt } from './place.ts';
+import { Ago, Causes, Crumbs, KeyName, Meter, Notice, JobChips, QUEUED } from './parts.tsx';
+import { cohortAt, jobAt, jobsAt, queueAt } from './place.ts';
 import { QueueHours } from './queue-time-line.tsx';
 import { overview } from './state.tsx';
-import { count, nameOf, namespaceOf, quantity } from './words.ts';
+import { count, firstClause, nameOf, namespaceOf, quantity } from './words.ts';
 import { WhatIf } from './what-if.tsx';
 import { itemsOf } from './overview-model.ts';
 
@@ -19,17 +19,16 @@ export function QueuePage({ name }: { readonly name: string }) {
   const flavors = [...new Set(quota.map(({ flavor }) => flavor))];
   return (
     <article class="job-page">
-      <p class="crumbs">
-        <a href="#/yard">Yard</a> / queues{cohort === undefined ? '' : ` / cohort ${cohort}`} /
-      </p>
+      <Crumbs parts={[{ href: '#/queues', label: 'Queues' }, ...(cohort === undefined ? [] : [{ href: cohortAt(cohort), label: `cohort ${cohort}` }])]} />
       <header>
         <h1>{name}</h1>
         <span class="soft">
-          {count(waiting, 'Job waits', 'Jobs wait')}, {admitted.toLocaleString('en')} admitted · {strategy}
+          <a href={jobsAt({ state: QUEUED, clusterQueue: name })}>{count(waiting, 'Job waits', 'Jobs wait')}</a>, {admitted.toLocaleString('en')} admitted · {strategy}
           {weightedShare !== undefined && ` · weighted share ${weightedShare}`}
         </span>
       </header>
       {queue.problem !== undefined && <p class="problem">{queue.problem}</p>}
+      <Causes causes={queue.causes} query={{ clusterQueue: name }} />
       <div class="columns">
         <div class="main-column">
           {view === undefined ? <FirstOf queue={queue} /> : <Order view={view} />}
@@ -78,7 +77,7 @@ function FirstOf({ queue: { name, first } }: { readonly queue: QueueNode }) {
   return (
     <section class="card">
       <h2>
-        What waits, the longest first <a href={jobsAt({ state: 'Waiting', clusterQueue: name })}>all that wait</a>
+        What waits, the longest first <a href={jobsAt({ state: QUEUED, clusterQueue: name })}>all that wait</a>
       </h2>
       <JobChips jobs={first} empty={`Nothing waits in ${name} that you may see.`} />
     </section>
@@ -95,7 +94,7 @@ function Order({ view: { order, waiting, orderProblem } }: { readonly view: Queu
         <p class="empty">{waiting === 0 ? 'Nothing waits.' : `${count(waiting, 'Job waits', 'Jobs wait')}; you may see none of the first.`}</p>
       )}
       {order.length > 0 && (
-        <table>
+        <table class="rows">
           <thead>
             <tr>
               <th class="num">Place</th>
@@ -120,17 +119,19 @@ function Order({ view: { order, waiting, orderProblem } }: { readonly view: Queu
 function OneOf({ place: { place, priority, job } }: { readonly place: Place }) {
   return (
     <tr>
-      <td class="num">{place.toLocaleString('en')}</td>
+      <td class="num" data-label="Place">{place.toLocaleString('en')}</td>
       <td>
         <a href={jobAt(job.key)}>
           <KeyName of={job.key} kind={job.kind} />
         </a>
       </td>
-      <td class="num">{priority.toLocaleString('en')}</td>
-      <td class="num">
+      <td class="num" data-label="Priority">{priority.toLocaleString('en')}</td>
+      <td class="num" data-label="Waits">
         <Ago atMs={job.createdMs} after="" />
       </td>
-      <td class="wide soft">{job.why ?? job.reason ?? ''}</td>
+      <td class="wide soft" data-tip={job.why}>
+        {job.why === undefined ? (job.cause ?? '') : firstClause(job.why)}
+      </td>
     </tr>
   );
 }

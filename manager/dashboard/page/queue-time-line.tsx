@@ -5,7 +5,7 @@ import { Chart, type Series } from './chart.tsx';
 import { HOURS_SHOWN } from './place.ts';
 import { overview } from './state.tsx';
 import { AsTable, Legend, useRarely } from './time-line.tsx';
-import { quantity } from './words.ts';
+import { isOfBytes, quantity } from './words.ts';
 
 const HOURS = [1, 6, 24, 168] as const;
 
@@ -32,12 +32,12 @@ export function QueueHours({ name }: { readonly name: string }) {
       {line !== undefined && (
         <>
           <div class="charts">
-            {charts.map(({ title, last, series, written }) => (
+            {charts.map(({ title, last, series, written, isBinary }) => (
               <figure key={title}>
                 <figcaption>
                   {title} <b>{last}</b> <Legend series={series} />
                 </figcaption>
-                <Chart fromMs={from} bucketMs={line.bucketMs} series={series} height={100} written={written} />
+                <Chart fromMs={from} bucketMs={line.bucketMs} series={series} height={100} written={written} isBinary={isBinary} />
               </figure>
             ))}
           </div>
@@ -49,7 +49,7 @@ export function QueueHours({ name }: { readonly name: string }) {
   );
 }
 
-type Shown = { readonly title: string; readonly last: string; readonly series: readonly Series[]; readonly written: (value: number) => string };
+type Shown = { readonly title: string; readonly last: string; readonly series: readonly Series[]; readonly written: (value: number) => string; readonly isBinary?: boolean };
 
 function chartsOf({ buckets, held, share }: QueueTimeLine): Shown[] {
   const last = <T,>(values: readonly T[]): T | undefined => values.at(-1);
@@ -69,20 +69,25 @@ function chartsOf({ buckets, held, share }: QueueTimeLine): Shown[] {
     series: [{ label: 'share', colour: '--accent', kind: 'Area', values: share }],
   };
   const resources = held.map(
-    ({ resource, levels, nominal }): Shown => ({
-      title: resource,
-      last: `${amount(resource, last(levels) ?? 0)} of ${amount(resource, nominal)}`,
-      written: (value) => amount(resource, value),
-      series: [
-        { label: 'held', colour: '--running', kind: 'Area', values: levels },
-        { label: 'its quota today', colour: '--soft', kind: 'Line', values: levels.map(() => nominal) },
-      ],
-    }),
+    ({ resource, levels, nominal }): Shown => {
+      const isBinary = isOfBytes(resource);
+      const unit = isBinary ? MI : 1;
+      return {
+        title: resource,
+        last: `${amount(resource, (last(levels) ?? 0) / unit)} of ${amount(resource, nominal / unit)}`,
+        written: (value) => amount(resource, value),
+        isBinary,
+        series: [
+          { label: 'held', colour: '--running', kind: 'Area', values: levels.map((level) => level / unit) },
+          { label: 'its quota today', colour: '--soft', kind: 'Line', values: levels.map(() => nominal / unit) },
+        ],
+      };
+    },
   );
   return [jobs, ...resources, ...(share.length === 0 ? [] : [shares])];
 }
 
 const percent = (part: number): string => `${Math.round(part * 100)}%`;
+const MI = 2 ** 20;
 /** Bytes are given in Mi, which become what people read. */
-const amount = (resource: string, value: number): string =>
-  resource === 'memory' || resource.endsWith('storage') ? quantity(`${Math.round(value / 1024 ** 2)}Mi`) : quantity(String(Math.round(value * 100) / 100));
+const amount = (resource: string, value: number): string => quantity(isOfBytes(resource) ? `${Math.round(value)}Mi` : String(Math.round(value * 100) / 100));

@@ -20,8 +20,12 @@ export const connection = signal<Connection>({ kind: 'Connecting' });
 export const overview = signal<Overview | undefined>(undefined);
 /** When the server said so, and what it was then; to know what time it is there. */
 export const lastHeard = signal<{ readonly atMs: number; readonly hereMs: number }>({ atMs: Date.now(), hereMs: Date.now() });
+/** The moment of this machine at which the server was heard last. */
+export const heardMs = signal(Date.now());
 export const place = signal(parsePlace(location.hash));
 export const now = signal(Date.now());
+/** What stands over the page. */
+export const overlay = signal<'Palette' | 'Keys' | undefined>(undefined);
 export const theme = signal<Theme>((localStorage.getItem(THEME_KEY) as Theme | null) ?? 'auto');
 
 /** Jobs that have changed, to those who show them. */
@@ -77,6 +81,7 @@ function start(api: Api): void {
         connection.value = next;
         if (next.kind === 'Refused') leave(next.why);
       },
+      onHeard: () => (heardMs.value = Date.now()),
       ...BROWSER_TIME,
     },
     following.signal,
@@ -91,10 +96,17 @@ export function setTheme(next: Theme): void {
 
 /** A token that came with the address is taken out of it at once, so that it is in no bookmark. */
 export function begin(): void {
+  addEventListener('hashchange', () => {
+    const token = arrive();
+    if (token !== undefined) void enter(token);
+  });
+  setInterval(() => (now.value = Date.now()), 1000);
+  void enter(arrive());
+}
+
+function arrive(): string | undefined {
   const { token, rest } = takeToken(location.hash);
   if (token !== undefined) history.replaceState(null, '', `${location.pathname}${rest}`);
   place.value = parsePlace(location.hash);
-  addEventListener('hashchange', () => (place.value = parsePlace(location.hash)));
-  setInterval(() => (now.value = Date.now()), 1000);
-  void enter(token);
+  return token;
 }

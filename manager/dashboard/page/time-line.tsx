@@ -18,7 +18,7 @@ const REST_MS = 200;
 export function OverviewTimeLine({ hours, atMs }: { readonly hours: number; readonly atMs: number | undefined }) {
   const changes = useRarely(overview.value);
   const { value: line, problem } = useAsked((api) => api.timeLine(hours), String(hours), changes);
-  const series = useMemo(() => (line === undefined ? [] : seriesOf(line)), [line]);
+  const charts = useMemo(() => (line === undefined ? [] : chartsOf(line)), [line]);
   const from = useMemo(() => line?.buckets.map(({ fromMs }) => fromMs) ?? [], [line]);
   const goTo = (ms: number | undefined): void => {
     const last = serverNow.peek() - 1_000;
@@ -45,7 +45,6 @@ export function OverviewTimeLine({ hours, atMs }: { readonly hours: number; read
             </a>
           ))}
         </span>
-        <Legend series={series} />
       </h2>
       {line === undefined && problem !== undefined && <p class="soft">It cannot be shown: {problem.message}</p>}
       {line !== undefined && (
@@ -61,7 +60,14 @@ export function OverviewTimeLine({ hours, atMs }: { readonly hours: number; read
             aria-valuetext={atMs === undefined ? 'now' : moment(atMs, serverNow.peek())}
             onKeyDown={step}
           >
-            <Chart fromMs={from} bucketMs={line.bucketMs} series={series} atMs={atMs} onMoment={goTo} />
+            {charts.map(({ title, series }) => (
+              <figure key={title}>
+                <figcaption>
+                  {title} <Legend series={series} />
+                </figcaption>
+                <Chart fromMs={from} bucketMs={line.bucketMs} series={series} height={96} atMs={atMs} onMoment={goTo} />
+              </figure>
+            ))}
           </div>
           {line.note !== undefined && <p class="soft">{line.note}</p>}
           <AsTable line={line} />
@@ -71,9 +77,16 @@ export function OverviewTimeLine({ hours, atMs }: { readonly hours: number; read
   );
 }
 
-const seriesOf = ({ buckets }: TimeLine): readonly Series[] => [
+/** How many there were, and how many came and went: one axis for both would make the one or the other invisible. */
+const chartsOf = ({ buckets }: TimeLine): readonly { readonly title: string; readonly series: readonly Series[] }[] => [
+  { title: 'Jobs that wait and run', series: levelsIn(buckets) },
+  { title: 'Jobs that were admitted and ended', series: flowsIn(buckets) },
+];
+const levelsIn = (buckets: TimeLine['buckets']): readonly Series[] => [
   { label: 'waiting', colour: '--waiting', kind: 'Area', values: buckets.map(({ waiting }) => waiting) },
   { label: 'running', colour: '--running', kind: 'Area', values: buckets.map(({ running }) => running) },
+];
+const flowsIn = (buckets: TimeLine['buckets']): readonly Series[] => [
   { label: 'admitted', colour: '--accent', kind: 'Line', values: buckets.map(({ admitted }) => admitted) },
   // What failed stands on top of what is complete.
   { label: 'failed', colour: '--failed', kind: 'Bar', values: buckets.map(({ complete, failed }) => complete + failed) },

@@ -60,7 +60,7 @@ export function WhatIf({ queue, weight }: { readonly queue: QueueNode; readonly 
         ))}
       </form>
       <div role="status" aria-live="polite">
-        {query === undefined && <p class="soft">Turn something to see which Jobs would fare otherwise. Nothing is changed by looking.</p>}
+        {query === undefined && <p class="soft">Turn something to see which Jobs it affects. Nothing is changed by looking.</p>}
         {isAsking && <p class="soft">Working it out …</p>}
         {query !== undefined && !isAsking && problem !== undefined && <p class="problem">{problem.message}</p>}
         {query !== undefined && !isAsking && view !== undefined && <Told view={view} own={queue.name} />}
@@ -69,17 +69,22 @@ export function WhatIf({ queue, weight }: { readonly queue: QueueNode; readonly 
   );
 }
 
-function DialRow({ dial: { label, suffix, now, max, step }, value, turn }: { readonly dial: Dial; readonly value: number; readonly turn: (value: number) => void }) {
+function DialRow({ dial: { label, unit, now, max, step }, value, turn }: { readonly dial: Dial; readonly value: number; readonly turn: (value: number) => void }) {
   const read = ({ currentTarget }: { readonly currentTarget: HTMLInputElement }): void => {
     if (currentTarget.value !== '') turn(Math.max(0, Number(currentTarget.value)));
   };
   return (
     <div class="dial">
       <span>
-        {label} <span class="soft">now {`${now.toLocaleString('en')}${suffix}`}</span>
+        {label} <span class="soft">now {`${now.toLocaleString('en')} ${unit}`}</span>
       </span>
       <input type="range" aria-label={`${label}, slider`} min="0" max={Math.max(max, value)} step={step} value={value} onInput={read} />
-      <input type="number" aria-label={`${label}${suffix === '' ? '' : ` in ${suffix}`}`} min="0" value={value} onInput={read} />
+      <span class="with-unit">
+        <input type="number" aria-label={`${label}${unit === '' ? '' : ` in ${unit}`}`} min="0" value={value} onInput={read} />
+        <span class="soft" aria-hidden="true">
+          {unit}
+        </span>
+      </span>
     </div>
   );
 }
@@ -98,7 +103,7 @@ const WORDS: Readonly<Record<string, string>> = {
 function Told({ view: { queues, jobs, more, isSettled, commands }, own }: { readonly view: WhatIfView; readonly own: string }) {
   return (
     <>
-      {queues.length === 0 && jobs.length === 0 && <p>No Job that you may see would fare otherwise.</p>}
+      {queues.length === 0 && jobs.length === 0 && <p>No Job that you may see is affected.</p>}
       {queues.map(({ name, effects }) => (
         <p key={name}>
           <b>{name === own ? 'Here' : name}</b>:{' '}

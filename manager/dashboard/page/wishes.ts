@@ -1,4 +1,5 @@
 import type { QueueNode } from '../views.ts';
+import { isOfBytes } from './words.ts';
 
 /** One quota of a queue, as something to turn. */
 export type Dial = {
@@ -9,6 +10,8 @@ export type Dial = {
   readonly now: number;
   /** `Gi`, `m` or nothing. */
   readonly suffix: string;
+  /** As it is written beside the number. */
+  readonly unit: string;
   readonly max: number;
   readonly step: number;
 };
@@ -40,11 +43,18 @@ export function dialsOf({ quota }: Pick<QueueNode, 'quota'>): Dial[] {
         label: `${resource} of ${flavor}`,
         now,
         suffix,
+        unit: unitOf(resource, suffix),
         max,
         step: Math.max(1, Math.round(max / TIMES_MAX / STEPS)),
       },
     ];
   });
+}
+
+/** `cores`, `Gi`, or what is counted. */
+function unitOf(resource: string, suffix: string): string {
+  if (resource === 'cpu') return suffix === 'm' ? 'millicores' : `${suffix}cores`;
+  return suffix === '' ? (resource.includes('/') ? 'devices' : resource === 'pods' ? 'pods' : isOfBytes(resource) ? 'bytes' : '') : suffix;
 }
 
 /** What the server is asked; undefined where nothing differs. */

@@ -23,7 +23,7 @@ export function quantity(text: string): string {
   if (suffix !== undefined) {
     const [larger, factor] = LARGER[suffix] ?? [];
     return larger !== undefined && factor !== undefined && Math.abs(value) >= factor
-      ? `${trimmed(value / factor)} ${larger}`
+      ? quantity(`${value / factor}${larger}`)
       : `${trimmed(value)} ${suffix}`;
   }
   return value.toLocaleString('en');
@@ -33,10 +33,19 @@ const LARGER: Readonly<Record<string, readonly [string, number]>> = {
   Ki: ['Mi', 1024],
   Mi: ['Gi', 1024],
   Gi: ['Ti', 1024],
+  Ti: ['Pi', 1024],
   k: ['M', 1000],
   M: ['G', 1000],
   G: ['T', 1000],
+  T: ['P', 1000],
 };
+
+/** Steps of an axis of bytes, in Mi: powers of two, of which each is written without a fraction. */
+export const BYTE_STEPS_MI: readonly number[] = Array.from({ length: 40 }, (_, power) => 2 ** power);
+
+/** Whether its quantities are bytes. */
+export const isOfBytes = (resource: string): boolean =>
+  resource === 'memory' || resource.endsWith('storage') || resource.startsWith('hugepages-');
 
 const trimmed = (value: number): string => value.toLocaleString('en', { maximumFractionDigits: value < 10 ? 2 : 1 });
 

@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest';
 import { createJobIndex, type JobIndex } from '../../../../manager/dashboard/job-index.ts';
 import { formatAdmissionRecord } from '../../../../manager/api/records.ts';
 import type { Job } from '../../../../shared/api/kubernetes.ts';
-import { ADMISSION_ANNOTATION } from '../../../../shared/api/names.ts';
+import { ADMISSION_ANNOTATION, CANARY_LABEL, QUEUE_NAME_LABEL } from '../../../../shared/api/names.ts';
 import { aHomeJob, aRecord, type JobParts } from '../../../support/jobs.ts';
 import { JOB_KIND } from '../../../../manager/work-kind/job/job-kind.ts';
 
@@ -67,6 +67,37 @@ describe('the index of Jobs', () => {
     expect(index.heldOn('west').size).toBe(0);
     expect(index.totals('All')).toEqual({ Waiting: 1, Running: 1, Complete: 1 });
     expect(index.totals(new Set(['a']))).toEqual({ Waiting: 1, Complete: 1 });
+  });
+
+  test('counts what queued Jobs wait for, as they come, wait for something else, and go', () => {
+    const index = createJobIndex(JOB_KIND);
+    const short = (name: string, message: string): Job =>
+      job('a', name, 1, {
+        status: { conditions: [{ type: 'QuotaReserved', status: 'False', reason: 'InsufficientQuota', message } as never] },
+      });
+    const causes = (): unknown => Object.fromEntries(index.causesIn('a/main'));
+    put(index, short('one', 'short of 1 cpu'), short('two', 'short of 2 cpu'), job('a', 'three', 2));
+    expect(causes()).toEqual({ 'short of cpu': 2, 'not tried yet': 1 });
+    put(index, short('two', 'short of 2Gi memory'));
+    expect(causes()).toEqual({ 'short of cpu': 1, 'short of memory': 1, 'not tried yet': 1 });
+    put(index, running('a', 'one', 'east', 1));
+    index.handler.deleted?.(short('two', ''), false);
+    index.handler.deleted?.(job('a', 'three', 2), false);
+    expect(causes()).toEqual({});
+  });
+
+  test('counts canaries nowhere, and has them among all Jobs', () => {
+    const index = createJobIndex(JOB_KIND);
+    const metadata = { labels: { [QUEUE_NAME_LABEL]: 'main', [CANARY_LABEL]: 'true' } };
+    const canary = job('a', 'switchyard-canary-east', 1, { metadata });
+    put(index, canary, job('a', 'one', 2));
+    expect(index.totals('All')).toEqual({ Waiting: 1 });
+    expect(index.waitingIn('a/main', 8)).toMatchObject({ count: 1, first: [{ key: 'a/one' }] });
+    put(index, { ...canary, status: complete('a', 'one', 1).status ?? {} });
+    expect(index.ended('All', 8)).toEqual([]);
+    expect(keys(index.ordered())).toEqual(['a/one', 'a/switchyard-canary-east']);
+    index.handler.deleted?.(canary, false);
+    expect(index.totals('All')).toEqual({ Waiting: 1 });
   });
 
   test('remembers those that ended last, of each namespace', () => {

@@ -1,8 +1,10 @@
 import { describe, expect, test } from 'vitest';
 import { hasEnded, jobLine, namespaceOf } from '../../../../manager/dashboard/job-line.ts';
+import type { JobLine } from '../../../../manager/dashboard/views.ts';
+import { EVEN_WHEN_EMPTY } from '../../../../manager/admission/flavors/placement.ts';
 import { formatAdmissionRecord } from '../../../../manager/api/records.ts';
 import type { Job, JobCondition } from '../../../../shared/api/kubernetes.ts';
-import { ADMISSION_ANNOTATION, HOLD_ANNOTATION } from '../../../../shared/api/names.ts';
+import { ADMISSION_ANNOTATION, CANARY_LABEL, HOLD_ANNOTATION } from '../../../../shared/api/names.ts';
 import { JOB_KIND } from '../../../../manager/work-kind/job/job-kind.ts';
 import { aHomeJob, aRecord, type JobParts } from '../../../support/jobs.ts';
 
@@ -24,7 +26,43 @@ const admitted = (parts: JobParts = {}, record = {}): Job =>
   });
 const stateOf = (job: Job): string | undefined => jobLine(job, JOB_KIND)?.state;
 
+const waitsFor = (reason: string, message = ''): JobLine | undefined =>
+  jobLine(aHomeJob({ status: { conditions: [condition('QuotaReserved', 'False', reason, message)] } }), JOB_KIND);
+
 describe('a Job as a line', () => {
+  test('that waits tells in few words for what, the same for all that wait for the same', () => {
+    for (const amount of ['2', '2750m'])
+      expect(waitsFor('InsufficientQuota', `cluster queue a: flavor default is short of ${amount} cpu`)?.cause).toBe('short of cpu');
+    expect(waitsFor('InsufficientQuota', 'flavor spot is short of 2 cpu and 4Gi memory; flavor default is short of 1 cpu')?.cause).toBe(
+      'short of cpu and memory',
+    );
+    expect(waitsFor('BehindEarlierJob')?.cause).toBe('behind an earlier Job');
+    expect(waitsFor('LocalQueueNotFound')?.cause).toBe('local queue not found');
+    expect(jobLine(aHomeJob(), JOB_KIND)?.cause).toBe('not tried yet');
+    expect(jobLine(aHomeJob({ metadata: { annotations: { [HOLD_ANNOTATION]: 'true' } } }), JOB_KIND)?.cause).toBe('held');
+    expect(jobLine(admitted(), JOB_KIND)?.cause).toBeUndefined();
+  });
+
+  test('says of a Job larger than all there is that it can never run, and of no other', () => {
+    expect(waitsFor('ExceedsQuota', 'flavor default has 4 cpu')).toMatchObject({ state: 'NeverFits', cause: 'more than its quota' });
+    expect(waitsFor('NoMatchingFlavor')?.state).toBe('NeverFits');
+    const small = (cluster: string): string => `${cluster}: 0 of 1 pods fit on its nodes, ${EVEN_WHEN_EMPTY}`;
+    expect(waitsFor('NoClusterFits', `${small('east')}; ${small('west')}`)).toMatchObject({
+      state: 'NeverFits',
+      cause: 'larger than any node',
+    });
+    // A cluster that is closed now may be large enough.
+    expect(waitsFor('NoClusterFits', `${small('east')}; west: cordoned`)).toMatchObject({ state: 'Waiting', cause: 'no cluster takes it' });
+  });
+
+  test('is marked as a canary by its label and its name, not by one of them', () => {
+    const named = (name: string, labels: Record<string, string>): true | undefined =>
+      jobLine(aHomeJob({ metadata: { name, labels } }), JOB_KIND)?.canary;
+    expect(named('switchyard-canary-east', { [CANARY_LABEL]: 'true' })).toBe(true);
+    expect(named('switchyard-canary-east', {})).toBeUndefined();
+    expect(named('train', { [CANARY_LABEL]: 'true' })).toBeUndefined();
+  });
+
   test('that waits has the reason and the words of its condition, cut off where they are many', () => {
     const waiting = aHomeJob({ status: { conditions: [condition('QuotaReserved', 'False', 'InsufficientQuota', 'x'.repeat(500))] } });
     const line = jobLine(waiting, JOB_KIND);

@@ -68,6 +68,26 @@ describe('a query for Jobs', () => {
     expect(parseJobQuery(new URLSearchParams('group=label'))).toEqual({ problem: 'group: label needs label=NAME, by which label' });
   });
 
+  test('finds canaries for who asks for them, and groups by what Jobs wait for', () => {
+    const lines = [
+      aLine({ key: 'a/switchyard-canary-east', canary: true }),
+      aLine({ key: 'a/one', cause: 'short of cpu' }),
+      aLine({ key: 'a/two', cause: 'short of cpu' }),
+      aLine({ key: 'a/big', state: 'NeverFits', cause: 'more than its quota' }),
+    ];
+    const found = (text: string): JobPage => jobPage(lines, query(text), 'All', LOOKUPS);
+    expect(found('group=cause')).toMatchObject({
+      total: 3,
+      groups: [
+        { key: 'short of cpu', count: 2 },
+        { key: 'more than its quota', count: 1 },
+      ],
+    });
+    expect(found('canaries=1').total).toBe(4);
+    expect(found('cause=short+of+cpu').total).toBe(2);
+    expect(found('state=NeverFits').jobs).toMatchObject([{ key: 'a/big' }]);
+  });
+
   test('groups by who created them', () => {
     expect(jobPage(LINES, query('group=user'), 'All', LOOKUPS).groups).toEqual([
       { key: '', count: 3 },

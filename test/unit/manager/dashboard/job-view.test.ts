@@ -60,6 +60,21 @@ describe('the story of a Job', () => {
     expect(view.stages.at(-1)).toMatchObject({ name: 'Failed', state: 'Bad', about: 'too often' });
   });
 
+  test('that has moved tells of each placement, and of what is not recorded nothing', () => {
+    const [since, until] = ['2026-01-01T00:10:00Z', '2026-01-01T00:20:00Z'];
+    const moved = viewOf(
+      admitted(
+        { status: { active: 1 } },
+        { since: '2026-01-01T01:00:00Z', executedSeconds: 600, pastAdmissions: [{ cluster: 'west', since, until }] },
+      ),
+    );
+    expect(moved.placements).toEqual([
+      { cluster: 'west', fromMs: Date.parse(since), untilMs: Date.parse(until) },
+      { cluster: 'east', fromMs: Date.parse('2026-01-01T01:00:00Z') },
+    ]);
+    expect(viewOf(aHomeJob()).placements).toEqual([]);
+  });
+
   test('with indexes shows which ended how, as runs', () => {
     const indexed = admitted({
       spec: { completionMode: 'Indexed', completions: 10 },

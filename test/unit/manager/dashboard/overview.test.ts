@@ -89,9 +89,11 @@ describe('a cluster as a track', () => {
   });
 });
 
+const NOTHING_QUEUED = { first: [], causes: [] };
+
 describe('queues as a tree', () => {
   test('a queue tells its quota by flavor, and what of it is borrowed', () => {
-    expect(queueNode(queue('gpu', 'lab', '3', '1'), [])).toMatchObject({
+    expect(queueNode(queue('gpu', 'lab', '3', '1'), NOTHING_QUEUED)).toMatchObject({
       name: 'gpu',
       cohort: 'lab',
       waiting: 4,
@@ -100,7 +102,7 @@ describe('queues as a tree', () => {
       quota: [{ flavor: 'spot', resource: 'cpu', used: '3', of: '2', share: 1.5, borrowed: '1', borrowedShare: 0.5 }],
     });
     const stopped = queue('old');
-    expect(queueNode({ ...stopped, spec: { ...stopped.spec, stopPolicy: 'Hold' } }, [])).toMatchObject({
+    expect(queueNode({ ...stopped, spec: { ...stopped.spec, stopPolicy: 'Hold' } }, NOTHING_QUEUED)).toMatchObject({
       health: 'Bad',
       problem: 'stopped (stopPolicy: Hold)',
     });

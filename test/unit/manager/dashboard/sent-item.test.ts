@@ -6,8 +6,8 @@ import { aLine } from './lines.ts';
 const lines: readonly JobLine[] = [aLine({ key: 'team/a' }), aLine({ key: 'team/b', state: 'Running' })];
 const items: readonly OverviewItem[] = [
   { kind: 'Cluster', name: 'east', health: 'Good', state: 'Ready', fills: [], jobs: 7, running: lines },
-  { kind: 'Queue', name: 'main', health: 'Good', strategy: 'StrictFIFO', waiting: 2, admitted: 0, quota: [], first: lines },
-  { kind: 'LocalQueue', key: 'team/main', clusterQueue: 'main', waiting: 2, first: lines },
+  { kind: 'Queue', name: 'main', health: 'Good', strategy: 'StrictFIFO', waiting: 2, admitted: 0, quota: [], causes: [], first: lines },
+  { kind: 'LocalQueue', key: 'team/main', clusterQueue: 'main', waiting: 2, causes: [], first: lines },
   { kind: 'Ended', jobs: lines },
   { kind: 'Cohort', name: 'company', quota: [] },
   { kind: 'Totals', states: { Running: 1 }, namespaces: 1 },

@@ -51,6 +51,28 @@ test('the Jobs of the namespace that has the name now are summed, and those of n
   expect(await history.usage({ namespace: 'gone', ...DAY })).toMatchObject({ rows: [] });
 });
 
+test('several namespaces are summed as those that have the names now, and all with what is gone', async () => {
+  const { history, asked } = aHistory(async () => [RECORD]);
+  const by = { ...DAY, by: 'namespace' } as const;
+  expect(await history.usageOfAll({ ...by, namespaces: ['team', 'gone'], owner: 'ann' })).toMatchObject({
+    isPartial: false,
+    rows: [{ name: 'team', jobs: 1, hours: { cpu: 4 } }],
+  });
+  expect(asked).toEqual([{ namespace: 'team', of: TEAM, sinceMs: DAY.fromMs, limit: 10_000 }]);
+  expect(await history.usageOfAll({ ...by, namespaces: [], owner: 'nobody' })).toMatchObject({ rows: [], isPartial: false });
+  await history.usageOfAll({ ...by, namespaces: 'All', owner: 'admin' });
+  expect(asked.at(-1)).toEqual({ sinceMs: DAY.fromMs, limit: 10_000 });
+  const many = Array.from({ length: 51 }, (_, number) => `team-${number}`);
+  expect(await history.usageOfAll({ ...by, namespaces: many, owner: 'ann' })).toMatchObject({ isPartial: true });
+});
+
+test('many namespaces are read together no further than one', async () => {
+  const { history, asked } = aHistory(async () => Array.from({ length: 10_000 }, () => RECORD));
+  const usage = await history.usageOfAll({ ...DAY, namespaces: ['team', 'team'], owner: 'ann' });
+  expect(usage).toMatchObject({ isPartial: true, rows: [{ jobs: 10_000 }] });
+  expect(asked).toHaveLength(1);
+});
+
 test('more Jobs than are read are said to be missing', async () => {
   const { history } = aHistory(async () => Array.from({ length: 10_000 }, () => RECORD));
   expect(await history.usage({ namespace: 'team', ...DAY })).toMatchObject({ isPartial: true, rows: [{ jobs: 10_000 }] });

@@ -6,7 +6,7 @@ import { follow, type Connection } from '../../../../../manager/dashboard/page/f
 async function followed(turns: readonly (number | ApiProblem)[]) {
   const done = new AbortController();
   const [pauses, since, connections]: [number[], (string | undefined)[], Connection['kind'][]] = [[], [], []];
-  let id = 0;
+  let [id, heard] = [0, 0];
   await follow(
     {
       api: {
@@ -23,6 +23,7 @@ async function followed(turns: readonly (number | ApiProblem)[]) {
         },
       },
       onEvent: () => undefined,
+      onHeard: () => heard++,
       onConnection: ({ kind }) => void connections.push(kind),
       // The one who watches for silence waits for longer than anybody here.
       sleep: async (ms, signal) => {
@@ -33,11 +34,12 @@ async function followed(turns: readonly (number | ApiProblem)[]) {
     },
     done.signal,
   );
-  return { pauses, since, connections };
+  return { pauses, since, connections, heard };
 }
 
 test('a stream that has brought something goes on at once, from where it was', async () => {
-  const { pauses, since } = await followed([5, 4]);
+  const { pauses, since, heard } = await followed([5, 4]);
+  expect(heard).toBe(9);
   expect(pauses).toEqual([]);
   expect(since).toEqual([undefined, '5', '9']);
 });

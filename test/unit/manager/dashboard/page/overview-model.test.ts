@@ -7,7 +7,9 @@ import {
   itemsOf,
   localQueuesIn,
   totalsIn,
+  inCohort,
   treeOf,
+  waitingIn,
   type TreeNode,
   type Overview,
 } from '../../../../../manager/dashboard/page/overview-model.ts';
@@ -22,6 +24,7 @@ const queue = (name: string, cohortName?: string): QueueNode => ({
   waiting: 0,
   admitted: 0,
   quota: [],
+  causes: [],
   first: [],
   ...(cohortName && { cohort: cohortName }),
 });
@@ -65,4 +68,26 @@ test('cohorts are a tree, queues without one stand beside it, and a circle is sh
   const round = treeOf(yardOf(cohort('a', 'b'), cohort('b', 'a'), queue('q', 'b')));
   expect(JSON.stringify(shape(round))).toContain('"q"');
   expect(JSON.stringify(shape(round)).length).toBeLessThan(200);
+});
+
+test('a cohort has its queues and those of the cohorts below it, whatever circle these make', () => {
+  const items = [
+    cohort('company', 'lab'),
+    cohort('lab', 'company'),
+    cohort('other'),
+    queue('a', 'company'),
+    queue('b', 'lab'),
+    queue('c', 'other'),
+    queue('d'),
+  ];
+  const overview = new Map(items.map((item) => [item.name, item] as const));
+  const names = (of: string | undefined): string[] => inCohort(overview, of).map(({ name }) => name);
+  expect(names('lab')).toEqual(['a', 'b']);
+  expect(names('other')).toEqual(['c']);
+  expect(names('nowhere')).toEqual([]);
+  expect(names(undefined)).toEqual(['a', 'b', 'c', 'd']);
+});
+
+test('what waits in a LocalQueue is found by its namespace and name, in every state of waiting', () => {
+  expect(waitingIn('team/main')).toEqual({ state: 'Waiting,NeverFits,Held', namespace: 'team', queue: 'main' });
 });

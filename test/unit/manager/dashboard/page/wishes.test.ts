@@ -16,6 +16,18 @@ test('each quota with a limit can be turned from nothing to three times what it 
   ]);
 });
 
+test('each number has its unit beside it', () => {
+  const units = (resource: string, of: string): string[] =>
+    dialsOf({ quota: [{ flavor: 'default', resource, used: '0', of }] }).map(({ unit }) => unit);
+  expect([units('cpu', '16'), units('cpu', '500m'), units('memory', '64Gi'), units('memory', '64')].flat()).toEqual([
+    'cores',
+    'millicores',
+    'Gi',
+    'bytes',
+  ]);
+  expect([units('nvidia.com/gpu', '8'), units('pods', '100')].flat()).toEqual(['devices', 'pods']);
+});
+
 test('the server is asked of what differs, and of nothing where nothing does', () => {
   const dials = dialsOf({ quota });
   expect(queryOf(dials, NO_WISHES)).toBeUndefined();

@@ -18,6 +18,8 @@ import {
   firstClause,
   nameOf,
   namespaceOf,
+  BYTE_STEPS_MI,
+  isOfBytes,
   quantity,
 } from '../../../../../manager/dashboard/page/words.ts';
 
@@ -38,6 +40,13 @@ describe('words of the page', () => {
       '1 M',
     ]);
     expect([count(1, 'Job'), count(1_200, 'Job'), count(2, 'waits', 'wait')]).toEqual(['1 Job', '1,200 Jobs', '2 wait']);
+  });
+
+  test('steps of an axis of bytes are powers of two, written without a fraction', () => {
+    for (const step of BYTE_STEPS_MI) expect(quantity(`${step}Mi`)).toMatch(/^\d+ [MGTP]i$/);
+    expect(BYTE_STEPS_MI.slice(0, 3)).toEqual([1, 2, 4]);
+    expect(['memory', 'ephemeral-storage', 'hugepages-2Mi', 'cpu', 'pods'].map(isOfBytes)).toEqual([true, true, true, false, false]);
+    expect(['3145728Mi', '4096Ti'].map(quantity)).toEqual(['3 Ti', '4 Pi']);
   });
 
   test('a reason is told without what stands beside it', () => {
@@ -76,8 +85,8 @@ describe('the address of a place', () => {
     expect(parsePlace(queueAt('gpu'))).toEqual({ page: 'queue', name: 'gpu' });
     expect(parsePlace(clusterAt('east'))).toEqual({ page: 'cluster', name: 'east' });
     expect([parsePlace('#/queues'), parsePlace('#/clusters'), parsePlace(jobsAt({}))].map(({ page }) => page)).toEqual([
-      'yard',
-      'yard',
+      'queues',
+      'clusters',
       'jobs',
     ]);
   });
