@@ -1,4 +1,7 @@
-/** Ways through the dashboard, in a browser before a server that says what a test wants it to say: keys, links, narrow screens, and what is kept. */
+/**
+ * Ways through the dashboard, in a browser before a server that says what a test wants it to say: keys, links, narrow screens, and what is
+ * kept.
+ */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { JobPage, JobView, PodView, UsageView } from '../../manager/dashboard/views.ts';
 import { accessibilityProblems, CHROMIUM } from '../support/browser.ts';
