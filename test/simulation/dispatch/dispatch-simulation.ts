@@ -270,11 +270,12 @@ export async function simulateDispatch(seed: number, print?: (line: string) => v
             originUidOf(job) === refused || (rests(job) && troubles.removed.has(name)) || isOfRival(job);
           const mayStay = (pod: DeepReadonly<Pod>): boolean => troubles.workerless.has(name) && hasEnded(pod);
           const resting = new Set([...jobs.values()].filter(mayRest).map(({ metadata }) => metadata.uid));
+          const mayRestThere = (uid: string): boolean => troubles.removed.has(name) && described?.copyOf(uid) !== undefined;
           // Pods that have ended stay with their copy.
           const isOver = (pod: DeepReadonly<Pod>): boolean =>
             isOfRival(pod) ||
             ((pod.status?.phase === 'Succeeded' || pod.status?.phase === 'Failed') &&
-              pod.metadata.ownerReferences?.some(({ uid }) => resting.has(uid)) === true);
+              pod.metadata.ownerReferences?.some(({ uid }) => resting.has(uid) || mayRestThere(uid)) === true);
           return {
             cluster: name,
             copies: [
