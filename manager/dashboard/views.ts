@@ -1,8 +1,8 @@
 /** The views that the page receives: small plain objects with display texts. Times are epoch milliseconds, shares are fractions of 1. */
 
 /**
- * `NeverFits`: a waiting Job that no quota and no node of its queue could hold, also with nothing else there. `Resting`: an admitted Job that
- * is suspended and whose pods have not all stopped.
+ * `NeverFits`: a waiting Job that no quota and no node of its queue could hold, also with nothing else there. `Resting`: an admitted Job
+ * that is suspended and whose pods have not all stopped.
  */
 export type JobState = 'Waiting' | 'NeverFits' | 'Held' | 'Dispatching' | 'Running' | 'Resting' | 'Complete' | 'Failed';
 
