@@ -64,6 +64,7 @@ describe.skipIf(CHROMIUM === undefined)('in a browser the dashboard', () => {
     await page.goto(`${dashboard.url}/#/jobs/reports/too-large`);
     await shows(page, '.changes h2', 'It would run now if');
     expect(await page.locator('.changes').innerText()).toContain('cpu');
+    await page.getByRole('heading', { name: 'Why it can never run' }).waitFor();
     // Without --dashboard-actions there is nothing to press.
     expect(await page.getByRole('button', { name: /^(Cancel|Hold|Release|Drain|Cordon)/ }).count()).toBe(0);
     await page.goto(`${dashboard.url}/#/jobs?state=NeverFits&text=large`);
