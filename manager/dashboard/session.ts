@@ -53,7 +53,8 @@ export type KeptJobs = {
   /** Jobs that ended since then, the latest first. */
   endedSince(sinceMs: number, limit: number): Promise<readonly KeptJob[]>;
   /**
-   * What Jobs of these namespaces used in a period. `owner`: the user whose turn it takes. Rejects with TooMuchWaits where too many wait.
+   * Usage of Jobs of these namespaces in a period. `owner`: the user whose turn the sum takes. Rejects with TooMuchWaits where too many
+   * wait.
    */
   usageOfAll(asked: {
     readonly namespaces: readonly string[] | 'All';

@@ -39,7 +39,7 @@ export const VIEW: WithActions<JobView, JobAction> = {
 export const event = (id: number, name: string, data: object): string => `id: ${id}\nevent: ${name}\ndata: ${JSON.stringify(data)}\n\n`;
 
 type Answers = Readonly<Record<string, (route: Route) => Promise<void> | void>>;
-type Looks = { readonly items?: OverviewChange['items']; readonly width?: number };
+type Looks = { readonly items?: OverviewChange['items']; readonly lines?: readonly JobLine[]; readonly width?: number };
 export type PageAlone = {
   /** With somebody who may do everything; `answers` by the end of the path. `items`: of the overview. */
   look(place: string, answers: Answers, looks?: Looks): Promise<Page>;
@@ -56,10 +56,10 @@ export async function createPageAlone(): Promise<PageAlone> {
     log: silentLogger,
   });
   return {
-    async look(place, answers, { items = {}, width = 1280 } = {}) {
+    async look(place, answers, { items = {}, lines = [], width = 1280 } = {}) {
       const { page, context } = await openPage(browser, server.url, { token: 'nobody', viewport: { width, height: 800 } });
       const viewer: Viewer = { name: 'operator', namespaces: 'All', queues: 'All', clusters: 'All', actions: true };
-      const yard: OverviewChange = { items, jobs: [], lines: [], gone: [], more: 0, atMs: 0 };
+      const yard: OverviewChange = { items, jobs: [], lines, gone: [], more: 0, atMs: 0 };
       const jobs: JobPage = { total: LINES.length, offset: 0, jobs: LINES };
       let streams = 0;
       const all: Answers = {

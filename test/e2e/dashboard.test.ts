@@ -64,6 +64,7 @@ describe.skipIf(CHROMIUM === undefined)('in a browser the dashboard', () => {
     await page.goto(`${dashboard.url}/#/jobs/reports/too-large`);
     await shows(page, '.changes h2', 'It would run now if');
     expect(await page.locator('.changes').innerText()).toContain('cpu');
+    await page.getByRole('heading', { name: 'Why it can never run' }).waitFor();
     // Without --dashboard-actions there is nothing to press.
     expect(await page.getByRole('button', { name: /^(Cancel|Hold|Release|Drain|Cordon)/ }).count()).toBe(0);
     await page.goto(`${dashboard.url}/#/jobs?state=NeverFits&text=large`);
@@ -113,6 +114,11 @@ describe.skipIf(CHROMIUM === undefined)('in a browser the dashboard', () => {
     await dashboard.world.clock.advance(30_000);
     const { page, misdeeds } = await openPage(browser, dashboard.url, { token: 'admin' });
     await page.locator('.time-line .chart canvas').first().waitFor();
+    // Levels and flows have an axis each.
+    expect(await page.locator('.time-line figcaption').allInnerTexts()).toEqual([
+      expect.stringMatching(/wait and run.*waiting.*running/),
+      expect.stringMatching(/admitted and ended.*failed.*complete/),
+    ]);
     await page.getByText('as a table').click();
     await shows(page, '.time-line td', '1');
     // By its address, as somebody would send it.

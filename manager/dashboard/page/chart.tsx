@@ -1,7 +1,7 @@
 import { useEffect, useRef } from 'preact/hooks';
 import uPlot from 'uplot';
 import { theme } from './state.tsx';
-import { BYTE_STEPS_MI } from './words.ts';
+import { BYTE_STEPS } from './words.ts';
 
 /** One row of values over time. `colour` is a variable of the page's style. */
 export type Series = {
@@ -96,7 +96,7 @@ function optionsFor(element: HTMLElement, { series, height, written, isBinary }:
     scales: { y: { range: (_plot, _low, high) => [0, Math.max(1, high * 1.05)] } },
     axes: [
       { ...axis, size: 24, space: 64, values: (_plot, seconds) => seconds.map(hourOf) },
-      { ...axis, size: 46, space: 28, ...(isBinary === true && { incrs: [...BYTE_STEPS_MI] }), ...(written !== undefined && { values: (_plot, values) => values.map(written) }) },
+      { ...axis, size: 46, space: 28, ...(isBinary === true && { incrs: [...BYTE_STEPS] }), ...(written !== undefined && { values: (_plot, values) => values.map(written) }) },
     ],
     series: [
       {},

@@ -62,7 +62,7 @@ export type ShownExplanation =
     };
 
 /** Why it waits, and what would make it run. */
-export function ExplanationView({ told }: { readonly told: ShownExplanation }) {
+export function ExplanationView({ told, isNever }: { readonly told: ShownExplanation; readonly isNever: boolean }) {
   switch (told.kind) {
     case 'Unexplained':
       return <Notice kind="none" title="It is not explained here" about={told.message} />;
@@ -80,17 +80,17 @@ export function ExplanationView({ told }: { readonly told: ShownExplanation }) {
     case 'Admitted':
       return null;
     case 'Waiting':
-      return <Waits told={told} />;
+      return <Waits told={told} isNever={isNever} />;
   }
 }
 
-function Waits({ told }: { readonly told: Extract<ShownExplanation, { kind: 'Waiting' }> }) {
+function Waits({ told, isNever }: { readonly told: Extract<ShownExplanation, { kind: 'Waiting' }>; readonly isNever: boolean }) {
   const { clusterQueue, position, waiting, ahead, cohort, asks, outcome, message, reason, flavors, clusters, changes, estimatedStart, reservation } = told;
   const more = position - ahead.length;
   return (
     <>
       <section class="card verdict">
-        <h2>{outcome === 'Next' ? 'Nothing stands in its way' : outcome === 'Preempts' ? 'Others give their place up for it' : 'Why it waits'}</h2>
+        <h2>{outcome === 'Next' ? 'Nothing stands in its way' : outcome === 'Preempts' ? 'Others give their place up for it' : isNever ? 'Why it can never run' : 'Why it waits'}</h2>
         <p class="said">
           {outcome === 'Next' ? 'It is admitted next.' : (message ?? 'It waits behind an earlier Job of its queue, or one like it was tried before it and does not fit.')}
           {reason !== undefined && <span class="reason">{reason}</span>}

@@ -95,7 +95,7 @@ function Story({ view }: { readonly view: WithActions<JobView, JobAction> }) {
       {tab === 'story' && (
         <div class="columns">
           <div class="main-column">
-            {waits && !fromHistory && <Explained job={line.key} version={JSON.stringify(line)} />}
+            {waits && !fromHistory && <Explained job={line.key} isNever={line.state === 'NeverFits'} version={JSON.stringify(line)} />}
             {line.state === 'Failed' && <WhyItFailed view={view} />}
             {line.why !== undefined && !waits && line.state !== 'Failed' && (
               <section class="card">
@@ -228,7 +228,7 @@ function Way({ stages }: { readonly stages: readonly Stage[] }) {
 }
 const NOW_WORDS: Readonly<Record<string, string>> = { Admitted: 'Waits for admission', Dispatched: 'On its way', Started: 'Waits for a pod' };
 
-function Explained({ job, version }: { readonly job: string; readonly version: string }) {
+function Explained({ job, isNever, version }: { readonly job: string; readonly isNever: boolean; readonly version: string }) {
   const [namespace, name] = [namespaceOf(job), behindNamespace(job)];
   // What it waits for changes with everybody else; asking costs the manager something, so not at every change.
   const [beat, setBeat] = useState(0);
@@ -237,7 +237,7 @@ function Explained({ job, version }: { readonly job: string; readonly version: s
     return () => clearInterval(timer);
   }, []);
   const { value: told, problem } = useAsked((api) => api.explanation(namespace, name), job, `${beat} ${version}`);
-  if (told !== undefined) return <ExplanationView told={told as ShownExplanation} />;
+  if (told !== undefined) return <ExplanationView told={told as ShownExplanation} isNever={isNever} />;
   return problem === undefined ? <Notice kind="wait" title="Trying what would make it run …" /> : <Notice kind="bad" title="It could not be explained" about={problem.message} />;
 }
 

@@ -41,7 +41,7 @@ const LARGER: Readonly<Record<string, readonly [string, number]>> = {
 };
 
 /** Steps of an axis of bytes, in Mi: powers of two, of which each is written without a fraction. */
-export const BYTE_STEPS_MI: readonly number[] = Array.from({ length: 40 }, (_, power) => 2 ** power);
+export const BYTE_STEPS: readonly number[] = Array.from({ length: 40 }, (_, power) => 2 ** power);
 
 /** Whether its quantities are bytes. */
 export const isOfBytes = (resource: string): boolean =>

@@ -18,7 +18,7 @@ import {
   firstClause,
   nameOf,
   namespaceOf,
-  BYTE_STEPS_MI,
+  BYTE_STEPS,
   isOfBytes,
   quantity,
 } from '../../../../../manager/dashboard/page/words.ts';
@@ -43,8 +43,8 @@ describe('words of the page', () => {
   });
 
   test('steps of an axis of bytes are powers of two, written without a fraction', () => {
-    for (const step of BYTE_STEPS_MI) expect(quantity(`${step}Mi`)).toMatch(/^\d+ [MGTP]i$/);
-    expect(BYTE_STEPS_MI.slice(0, 3)).toEqual([1, 2, 4]);
+    for (const step of BYTE_STEPS) expect(quantity(`${step}Mi`)).toMatch(/^\d+ [MGTP]i$/);
+    expect(BYTE_STEPS.slice(0, 3)).toEqual([1, 2, 4]);
     expect(['memory', 'ephemeral-storage', 'hugepages-2Mi', 'cpu', 'pods'].map(isOfBytes)).toEqual([true, true, true, false, false]);
     expect(['3145728Mi', '4096Ti'].map(quantity)).toEqual(['3 Ti', '4 Pi']);
   });
