@@ -116,8 +116,8 @@ describe.skipIf(CHROMIUM === undefined)('in a browser the dashboard', () => {
     await page.locator('.time-line .chart canvas').first().waitFor();
     // Levels and flows have an axis each.
     expect(await page.locator('.time-line figcaption').allInnerTexts()).toEqual([
-      expect.stringMatching(/wait and run.*waiting.*running/),
-      expect.stringMatching(/admitted and ended.*failed.*complete/),
+      expect.stringMatching(/wait and run[^]*waiting[^]*running/),
+      expect.stringMatching(/admitted and ended[^]*failed[^]*complete/),
     ]);
     await page.getByText('as a table').click();
     await shows(page, '.time-line td', '1');

@@ -96,7 +96,7 @@ function optionsFor(element: HTMLElement, { series, height, written, isBinary }:
     scales: { y: { range: (_plot, _low, high) => [0, Math.max(1, high * 1.05)] } },
     axes: [
       { ...axis, size: 24, space: 64, values: (_plot, seconds) => seconds.map(hourOf) },
-      { ...axis, size: 46, space: 28, ...(isBinary === true && { incrs: [...BYTE_STEPS] }), ...(written !== undefined && { values: (_plot, values) => values.map(written) }) },
+      { ...axis, size: 46, space: 28, ...(isBinary === true ? { incrs: [...BYTE_STEPS] } : written === undefined && { incrs: WHOLE_STEPS }), ...(written !== undefined && { values: (_plot, values) => values.map(written) }) },
     ],
     series: [
       {},
@@ -131,6 +131,9 @@ function optionsFor(element: HTMLElement, { series, height, written, isBinary }:
     },
   };
 }
+
+/** Steps of an axis of counts. */
+const WHOLE_STEPS = Array.from({ length: 10 }, (_, power) => [1, 2, 5].map((step) => step * 10 ** power)).flat();
 
 /** What the variables of the style are where this element stands: a canvas knows no variables. */
 function coloursOf(element: HTMLElement): (name: string) => string {
