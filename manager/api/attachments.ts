@@ -113,7 +113,7 @@ export function withAttached(
 }
 
 /** The name that a submission gave to an attachment of this object; undefined: it is none. */
-export function givenNames(
+export function submittedNames(
   metadata: DeepReadonly<Partial<WorkObject['metadata']>>,
 ): ((reference: PodReference) => string | undefined) | undefined {
   const attached = attachedTo(metadata);

@@ -79,7 +79,7 @@ export function configMapOf(
  * What a ConfigMap is that has the name of an attachment already. Ours: an earlier delivery made it. Leaving: it belongs to an earlier
  * object of this name, and the garbage collector deletes it. Foreign: somebody else has made it.
  */
-export function standingOf(found: DeepReadonly<ConfigMap>, wanted: Unsaved<ConfigMap>): 'Ours' | 'Leaving' | 'Foreign' {
+export function ownershipOf(found: DeepReadonly<ConfigMap>, wanted: Unsaved<ConfigMap>): 'Ours' | 'Leaving' | 'Foreign' {
   const [owner] = wanted.metadata.ownerReferences ?? [];
   const { deletionTimestamp, ownerReferences = [] } = found.metadata;
   const isSame = found.immutable === true && contentDigest(found) === contentDigest(wanted);

@@ -24,7 +24,7 @@ import {
   type Submission,
   type SubmissionQueue,
   type SubmissionRef,
-  type UnparkedSubmission,
+  type SubmissionNotParked,
 } from './submission-queue.ts';
 import { openRedis, type RedisConnection } from './redis-connection.ts';
 import type { RedisSettings } from './redis-settings.ts';
@@ -82,7 +82,7 @@ export function connectBullmqQueue(options: BullmqQueueOptions): SubmissionQueue
 /** What the consumer does with a submission, and with the Job of one that is not wanted any more. */
 type Handlers = {
   readonly accept: (submission: Submission) => Promise<Acceptance>;
-  readonly withdraw: (of: ParkedSubmission | UnparkedSubmission, signature?: unknown) => Promise<void>;
+  readonly withdraw: (of: ParkedSubmission | SubmissionNotParked, signature?: unknown) => Promise<void>;
 };
 
 /** What is noted once BullMQ has taken the end of a submission. */

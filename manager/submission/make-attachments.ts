@@ -7,7 +7,7 @@ import { isFinished } from '../../shared/kube/conditions.ts';
 import { formatReference } from '../api/pod-references.ts';
 import type { JobManifest } from '../policy/prepare-job.ts';
 import type { WorkKind } from '../work-kind/work-kind.ts';
-import { configMapOf, standingOf, type NamedAttachment } from './attachments.ts';
+import { configMapOf, ownershipOf, type NamedAttachment } from './attachments.ts';
 import { codeOf, isFinal } from './final-answer.ts';
 import { SubmissionRefused } from './submission-queue.ts';
 import type { Tenant } from './tenant.ts';
@@ -69,7 +69,7 @@ export async function makeAttachments(
         if (isFinal(error)) return refusalText(error, tenant, key.namespace);
         throw error;
       }
-      const standing = standingOf(await client.get(CONFIG_MAPS, key), wanted);
+      const standing = ownershipOf(await client.get(CONFIG_MAPS, key), wanted);
       const named = formatReference(key.namespace, { kind: 'ConfigMap', name: key.name });
       if (standing === 'Leaving') throw new Error(`${named} of an earlier Job is being deleted`);
       if (standing === 'Foreign')

@@ -65,7 +65,7 @@ export type ParkedSubmission = {
 };
 
 /** A submission that is not parked: its Job may be there all the same, where a manager has died or waits for something else. */
-export type UnparkedSubmission = { readonly ref: SubmissionRef; readonly uid?: undefined };
+export type SubmissionNotParked = { readonly ref: SubmissionRef; readonly uid?: undefined };
 
 /** Why a submission is refused: what it says is wrong, its tenant may not, its key was used for something else, or there is a limit. */
 export type RefusalCode = 'Invalid' | 'Forbidden' | 'Conflict' | 'Rejected';
@@ -103,7 +103,7 @@ export interface SubmissionQueue {
   consume(
     accept: (submission: Submission) => Promise<Acceptance>,
     signal: AbortSignal,
-    withdraw?: (of: ParkedSubmission | UnparkedSubmission, signature?: unknown) => Promise<void>,
+    withdraw?: (of: ParkedSubmission | SubmissionNotParked, signature?: unknown) => Promise<void>,
   ): Promise<void>;
   /**
    * Ends the attempt of a submission whose Job has this UID. The first outcome stands. Safe to call before it is parked, and for one that

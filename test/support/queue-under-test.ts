@@ -6,7 +6,7 @@ import type {
   Acceptance,
   Outcome,
   ParkedSubmission,
-  UnparkedSubmission,
+  SubmissionNotParked,
   Submission,
   SubmissionQueue,
   SubmissionRef,
@@ -118,7 +118,7 @@ export async function startQueue(concurrency = 5, name = QUEUE_NAME): Promise<Qu
         seen.push(submission);
         return accept(submission);
       };
-      const withdraw = async (of: ParkedSubmission | UnparkedSubmission, signature: unknown): Promise<void> => {
+      const withdraw = async (of: ParkedSubmission | SubmissionNotParked, signature: unknown): Promise<void> => {
         onWithdraw();
         if (of.uid === undefined) unparked.push(of.ref.key);
         else withdrawn.push({ ...of, signature });

@@ -1,6 +1,6 @@
 import type { PlacementPolicy } from '../../api/cluster-queue.ts';
 import type { AdmissionRecord } from '../../api/records.ts';
-import type { LoggedJob, LoggedNeed } from './logged-workload.ts';
+import type { LoggedJob, LoggedPods } from './logged-workload.ts';
 
 /**
  * The lines of the decision log, one JSON object each: enough to decide a day again, under the same policy or another one. They hold what
@@ -77,7 +77,7 @@ export type LogPhase = At & {
   /** `Evicting`: the Job is being suspended, and holds its quota until it is pending again (`job`) or ends. */
   readonly phase: 'Admitted' | 'Evicting';
   /** The number of pods for which it still holds quota, if that changes. */
-  readonly needed?: LoggedNeed;
+  readonly needed?: LoggedPods;
   /** Its pods are not ready, and its ClusterQueue admits nothing meanwhile. */
   readonly starting?: true;
 };

@@ -24,7 +24,7 @@ export type LoggedJob = {
   readonly queued?: number;
   /** Requests of all pods: thousandths of cpu, whole units of everything else; `pods` is their number. */
   readonly requests: Readonly<Record<string, number>>;
-  readonly needed?: LoggedNeed;
+  readonly needed?: LoggedPods;
   /** The fewest pods with which the Job may be admitted. */
   readonly least?: number;
   readonly priority?: PriorityWish;
@@ -59,7 +59,7 @@ export type LoggedJob = {
   readonly record?: LoggedRecord;
 };
 /** How many pods may still exist at once, if fewer; of several pod sets, by name. */
-export type LoggedNeed = number | Readonly<Record<string, number>>;
+export type LoggedPods = number | Readonly<Record<string, number>>;
 export type LoggedRecord = Omit<AdmissionRecord, 'fail'>;
 
 /** `arrival`: the place in arrival order. */
@@ -104,13 +104,13 @@ export function loggedJob(workload: Workload, arrival: number): LoggedJob {
   };
 }
 
-export function neededOf({ podsNeeded, podSets = [] }: Workload): LoggedNeed | undefined {
+export function neededOf({ podsNeeded, podSets = [] }: Workload): LoggedPods | undefined {
   const bySet = podSets.flatMap(({ podSet, podsNeeded: needed }) => (needed === undefined ? [] : [[podSet, needed] as const]));
   return bySet.length === 0 ? podsNeeded : Object.fromEntries(bySet);
 }
 
 /** The Workload as it needs so many pods. */
-export function withNeeded({ podsNeeded: _before, podSets, ...workload }: Workload, needed: LoggedNeed | undefined): Workload {
+export function withNeeded({ podsNeeded: _before, podSets, ...workload }: Workload, needed: LoggedPods | undefined): Workload {
   const bySet = typeof needed === 'object' ? needed : {};
   return {
     ...workload,

@@ -92,13 +92,13 @@ export const podSetsAsked = (
       nodeWish: nodeWishOf(template.spec),
       ...omitUndefined({
         minPods: minCount < count ? minCount : undefined,
-        podsNeeded: isReported ? unfinished(podSet, recorded?.count) : undefined,
+        podsNeeded: isReported ? remainingPods(podSet, recorded?.count) : undefined,
       }),
     };
   });
 
 /** How many pods of a set are left that have not done their work; undefined: all. `admitted`: its pods in a partial admission. */
-export const unfinished = ({ count, finished = 0 }: PodSet, admitted = count): number | undefined =>
+export const remainingPods = ({ count, finished = 0 }: PodSet, admitted = count): number | undefined =>
   finished === 0 ? undefined : Math.max(0, Math.min(count, admitted) - finished);
 
 /** Equal for pod sets that ask for the same, in the same order. */

@@ -24,7 +24,7 @@ import type { WorkKind } from '../../work-kind/work-kind.ts';
 import { nodeWishOf, type NodeWish } from './node-wish.ts';
 import { askedRequests, stillAsked } from './asked-requests.ts';
 import { priorityWishOf, type PriorityWish } from './priority.ts';
-import { byName, digestOfPodSets, podSetsAsked, sumOf, unfinished, type WorkloadPodSet } from './workload-pod-sets.ts';
+import { byName, digestOfPodSets, podSetsAsked, sumOf, remainingPods, type WorkloadPodSet } from './workload-pod-sets.ts';
 
 /** A Job as admission sees it: its requests and its progress. Immutable, and derived from the Job alone. */
 export type Workload = {
@@ -256,7 +256,7 @@ function podsNeededOf(
   record: AdmissionRecord | undefined,
   isReported: boolean,
 ): number | undefined {
-  if (only?.finished !== undefined) return isReported ? unfinished(only, record?.parallelism) : undefined;
+  if (only?.finished !== undefined) return isReported ? remainingPods(only, record?.parallelism) : undefined;
   const needed = kind.podsNeeded(job, record && Number(record.requests['pods'] ?? 0));
   return needed < kind.podsAtOnce(job) ? needed : undefined;
 }

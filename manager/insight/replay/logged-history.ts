@@ -7,7 +7,7 @@ import type {
   LogLine,
   LogLooked,
 } from '../../admission/decision-log/decision-log.ts';
-import type { LoggedJob, LoggedNeed } from '../../admission/decision-log/logged-workload.ts';
+import type { LoggedJob, LoggedPods } from '../../admission/decision-log/logged-workload.ts';
 
 /** A decision log in replayable form: external events in order, and for each Job how long its placements took. */
 export type History = {
@@ -64,7 +64,7 @@ export type Placement = {
   /** When the Job was chosen for preemption. */
   readonly displaced?: Moment;
   readonly evicting?: Moment;
-  readonly needs: readonly { readonly when: Moment; readonly needed: LoggedNeed | undefined; readonly starting?: true }[];
+  readonly needs: readonly { readonly when: Moment; readonly needed: LoggedPods | undefined; readonly starting?: true }[];
   readonly end?: Ending;
 };
 /** `Unknown`: at some time while nothing was logged. */

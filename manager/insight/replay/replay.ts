@@ -7,7 +7,7 @@ import type { CycleParts, LoggedAdmission, LoggedObject, LoggedSettings } from '
 import { loggedPlace, partsOf } from '../../admission/decision-log/logged-decisions.ts';
 import { endedRecord } from '../../admission/cache/execution-time.ts';
 import type { Ending, History, Life, Moment, Step } from './logged-history.ts';
-import { withNeeded, workloadFrom, type LoggedJob, type LoggedNeed } from '../../admission/decision-log/logged-workload.ts';
+import { withNeeded, workloadFrom, type LoggedJob, type LoggedPods } from '../../admission/decision-log/logged-workload.ts';
 import { createReplayedAdmission } from './replayed-admission.ts';
 import { createReplayedSetup } from './replayed-setup.ts';
 import { runTimesOf } from './logged-run-times.ts';
@@ -200,7 +200,7 @@ export function replay(history: History, policy: ReplayPolicy = { objects: [] })
   }
 
   /** The Job holds quota for this number of pods. `starting`: they are not all ready. */
-  function shrink(job: ReplayedJob, needed: LoggedNeed | undefined, starting?: true): void {
+  function shrink(job: ReplayedJob, needed: LoggedPods | undefined, starting?: true): void {
     if (job.record === undefined || job.state !== 'placed') return;
     const workload = withNeeded(workloadFrom(job.told, job.record), needed);
     admission.holds({ ...workload, phase: 'Admitted', started: starting !== true }, job.record);

@@ -37,7 +37,7 @@ import { controllerOf } from '../../../shared/kube/controller-of.ts';
 import { omitUndefined } from '../../../shared/runtime/omit-undefined.ts';
 import type { FieldProblem } from '../../api/field-problem.ts';
 import { type NeededObject, neededObjects } from '../../api/needed-objects.ts';
-import { givenNames, withAttached } from '../../api/attachments.ts';
+import { submittedNames, withAttached } from '../../api/attachments.ts';
 import { podReferences, type PodReference, withReferences } from '../../api/pod-references.ts';
 import { essentialsOfPod, withoutCommands } from '../copy/pod-essentials.ts';
 import { podFenceProblem } from './pod-fence-problem.ts';
@@ -131,7 +131,7 @@ const NO_NEEDS: readonly NeededObject[] = [];
 export function programOf(job: DeepReadonly<Job>): string {
   if (isCompact(job)) return job[COMPACT].program;
   // Each submission has names of its own for its attachments.
-  const given = givenNames(job.metadata);
+  const given = submittedNames(job.metadata);
   const spec: DeepReadonly<Partial<PodSpec>> = job.spec.template.spec ?? {};
   const {
     initContainers = [],

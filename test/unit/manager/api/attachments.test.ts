@@ -3,7 +3,7 @@ import {
   ATTACHMENTS_BYTES_MAX,
   ATTACHMENTS_MAX,
   attachedText,
-  givenNames,
+  submittedNames,
   readAttachments,
   withAttached,
 } from '../../../../manager/api/attachments.ts';
@@ -83,12 +83,12 @@ describe('the references of an object with attachments', () => {
   });
 
   test('have the names that their submission gave, where it is asked for', () => {
-    expect(references.map((reference) => givenNames(metadata)?.(reference))).toEqual(['settings', undefined, undefined]);
+    expect(references.map((reference) => submittedNames(metadata)?.(reference))).toEqual(['settings', undefined, undefined]);
   });
 
   test.each(['', 'no JSON', '[]', '{"settings-0123456789ab": 1}', '{}'])('are those of any other where the annotation is %j', (text) => {
     const wrong = { annotations: { [ATTACHMENTS_ANNOTATION]: text } };
     expect(withAttached(references, wrong)).toEqual(references);
-    expect(givenNames(wrong)).toBeUndefined();
+    expect(submittedNames(wrong)).toBeUndefined();
   });
 });

@@ -4,7 +4,7 @@ import { contentDigest } from '../../../../manager/api/content-digest.ts';
 import {
   attachmentsOf,
   configMapOf,
-  standingOf,
+  ownershipOf,
   withAttachments,
   type NamedAttachment,
 } from '../../../../manager/submission/attachments.ts';
@@ -194,6 +194,6 @@ describe('a ConfigMap that has the name of an attachment already', () => {
     ['with more content', found({ binaryData: { b: 'AA==' } }), 'Foreign'],
     ['that may still be changed', found({ immutable: false }), 'Foreign'],
   ])('%s is %s', (_what, object, standing) => {
-    expect(standingOf(object, wanted)).toBe(standing);
+    expect(ownershipOf(object, wanted)).toBe(standing);
   });
 });

@@ -6,7 +6,7 @@ import {
   digestOfPodSets,
   excessOfPodSets,
   sumOf,
-  unfinished,
+  remainingPods,
   withPods,
   type WorkloadPodSet,
 } from '../../../../../manager/admission/workload/workload-pod-sets.ts';
@@ -88,11 +88,11 @@ describe('of an admitted object', () => {
 
 test('what is finished of a pod set is not needed of as many as were admitted', () => {
   const podSet = { name: 'workers', count: 6, template: {} };
-  expect(unfinished(podSet)).toBeUndefined();
-  expect(unfinished({ ...podSet, finished: 0 })).toBeUndefined();
-  expect(unfinished({ ...podSet, finished: 2 })).toBe(4);
-  expect(unfinished({ ...podSet, finished: 2 }, 3)).toBe(1);
-  expect(unfinished({ ...podSet, finished: 9 }, 3)).toBe(0);
+  expect(remainingPods(podSet)).toBeUndefined();
+  expect(remainingPods({ ...podSet, finished: 0 })).toBeUndefined();
+  expect(remainingPods({ ...podSet, finished: 2 })).toBe(4);
+  expect(remainingPods({ ...podSet, finished: 2 }, 3)).toBe(1);
+  expect(remainingPods({ ...podSet, finished: 9 }, 3)).toBe(0);
 });
 
 test('pod sets are alike by what they ask for, and by the fewest of it', () => {
