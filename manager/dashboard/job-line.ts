@@ -26,9 +26,9 @@ export function jobLine(job: DeepReadonly<Job>, kind: WorkKind<Job>): JobLine | 
   const written = writtenRecordOf(job);
   const record = written.kind === 'Record' ? written.record : undefined;
   const ended = finishedCondition(status);
-  const told = stateOf(job, own.isSuspended(job), progress, record, ended);
-  const condition = conditionOf(job, told, ended);
-  const state = told === 'Waiting' && fitsNever(condition) ? 'NeverFits' : told;
+  const byStatus = stateOf(job, own.isSuspended(job), progress, record, ended);
+  const condition = conditionOf(job, byStatus, ended);
+  const state = byStatus === 'Waiting' && fitsNever(condition) ? 'NeverFits' : byStatus;
   return {
     key: workKey(metadata),
     ...(isJob ? {} : { kind: own.resource.kind }),

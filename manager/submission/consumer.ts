@@ -41,7 +41,7 @@ export type ConsumerDeps = {
   readonly kind: WorkKind<Job>;
   /** What a Job may be; absent: as the flags have it by default. */
   readonly rules?: JobRules;
-  /** Creates Jobs and their ConfigMaps, as whoever the tenant says. */
+  /** Creates Jobs and their ConfigMaps, as the account of the tenant. */
   readonly client: ReadClient & WriteClient;
   /** Writes on Jobs what the manager alone may, as the manager. */
   readonly home: Pick<WriteClient, 'patch'>;

@@ -14,7 +14,7 @@ import type { Tenant } from './tenant.ts';
 
 export type AttachmentDeps = {
   readonly kind: WorkKind<Job>;
-  /** Creates as whoever the tenant says, and reads as the manager. */
+  /** Creates as the account of the tenant, and reads as the manager. */
   readonly client: Pick<ReadClient, 'get'> & Pick<WriteClient, 'create'>;
   /** Where the manager may read ConfigMaps, so that they can travel. */
   readonly carryNamespaces?: readonly string[];

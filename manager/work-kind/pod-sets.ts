@@ -15,7 +15,7 @@ export type PodSet = {
   /** The least pods with which it may be admitted in part; absent: all. */
   readonly minCount?: number;
   /**
-   * Its pods whose work is done, as their copy has told: another cluster would begin that work anew. Absent: `podsNeeded` of its kind
+   * Its pods whose work is done, as their copy reports: another cluster would begin that work anew. Absent: `podsNeeded` of its kind
    * counts.
    */
   readonly finished?: number;

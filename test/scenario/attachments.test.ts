@@ -201,7 +201,7 @@ describe('a submission with ConfigMaps', () => {
   });
 
   test.each(['before', 'after'] as const)(
-    'has all once when the manager dies %s any call, and the next one is told again',
+    'has all once when the manager dies %s any call, and the next one gets it again',
     async (when) => {
       const whole = (await live()).calls;
       expect(whole).toEqual([]);
@@ -259,7 +259,7 @@ describe('a submission with ConfigMaps', () => {
       expect(next.withdrawn.map(({ uid }) => uid)).toEqual(job === undefined ? [] : [job.metadata.uid]);
       if (job !== undefined)
         expect(written.get('nightly')).toMatchObject({ state: 'Ended', outcome: { failure: { reason: 'Cancelled' } } });
-      // What is handed out again under this key is told so.
+      // What is handed out again under this key is refused.
       const again = await (await live()).deliver();
       expect(again).toMatchObject(job === undefined ? { outcome: undefined } : { outcome: { failure: { reason: 'Cancelled' } } });
     },

@@ -96,7 +96,7 @@ describe('who looks at the dashboard', () => {
     stream.leave();
   });
 
-  test('is told what Jobs of his namespaces used, and nothing of others', async () => {
+  test('sees what Jobs of their namespaces used, and nothing of others', async () => {
     await createJob('ann', 'hers');
     await createJob('bob', 'his');
     await clock.advance(1_000);
