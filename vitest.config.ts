@@ -16,8 +16,8 @@ const WAITING = [
 ];
 
 /**
- * Tests that `npm test` leaves to `npm run test:long`: a browser, kubectl, floods, crashes, each situation of recordings and charts, and other
- * files that take longer than twenty seconds of a processor.
+ * Tests that `npm test` leaves to `npm run test:long`: a browser, kubectl, floods, crashes, each situation of recordings and charts, and
+ * other files that take longer than twenty seconds of a processor.
  */
 const LONG = globSync([
   'test/conformance/{api-cases,cel-costs,job-scenarios,versions}.test.ts',

@@ -4,7 +4,7 @@ type Texts = Readonly<Record<string, string>>;
 /** A ConfigMap or Secret as an API server has it, or one that is to be created. */
 type WithContent = { readonly data?: Texts | undefined; readonly binaryData?: Texts | undefined; readonly type?: string | undefined };
 
-/** What a ConfigMap or Secret contains: keys in order, and no empty maps, which API servers do not keep. */
+/** The content of a ConfigMap or Secret: keys in order, and no empty maps, which API servers do not keep. */
 export const contentOf = ({ data, binaryData, type }: WithContent) => ({
   ...(isEmpty(data) ? {} : { data: sorted(data) }),
   ...(isEmpty(binaryData) ? {} : { binaryData: sorted(binaryData) }),

@@ -118,7 +118,7 @@ function fitsNever(condition: Explaining | undefined): boolean {
   }
 }
 
-/** What a queued Job waits for, without amounts and names, so that Jobs can be counted by it. */
+/** The cause for which a queued Job waits, without amounts and names, so that Jobs can be counted by it. */
 function causeOf(state: JobState, condition: Explaining | undefined): string {
   if (state === 'Held') return 'held';
   const { reason, message = '' } = condition ?? {};

@@ -7,7 +7,7 @@ import type { Cohort } from '../api/cohort.ts';
 import { amountIn, byImportance, fillOf, shareOf, sumOf } from './fill.ts';
 import type { CohortNode, Fill, QueueNode, QuotaFill } from './views.ts';
 
-/** What is queued of all that the viewer may see. */
+/** Queued Jobs that the viewer may see. */
 export type Queued = Pick<QueueNode, 'first' | 'causes'>;
 
 /** A ClusterQueue as a leaf of the tree of cohorts. */

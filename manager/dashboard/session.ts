@@ -103,7 +103,7 @@ export interface Session extends PlaceReading, LiveReading {
   timeLine(parameters: URLSearchParams): Promise<Found<TimeLine> | { readonly problem: string }>;
   /** The overview as it was then; a malformed moment returns a problem. */
   yardAt(parameters: URLSearchParams): Promise<Found<PastOverview> | { readonly problem: string }>;
-  /** What ended Jobs used; a malformed query returns a problem. */
+  /** Usage of ended Jobs; a malformed query returns a problem. */
   usage(parameters: URLSearchParams): Promise<Found<UsageView> | { readonly problem: string }>;
   /** Carries out the action of the body. */
   act(body: unknown): Promise<Found<ActionResult> | { readonly problem: string }>;

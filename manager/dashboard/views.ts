@@ -18,7 +18,7 @@ export type JobLine = {
   readonly reason?: string;
   /** The message of the state, truncated when long. */
   readonly why?: string;
-  /** What a queued Job waits for in a few words, equal for Jobs that wait for the same, such as `short of cpu`. */
+  /** The cause for which a queued Job waits, in a few words, equal for Jobs that wait for the same, such as `short of cpu`. */
   readonly cause?: string;
   /** A canary of the manager; absent: it is none. */
   readonly canary?: true;
@@ -409,7 +409,7 @@ export type QueueTimeLine = TimeLine & {
 /** By what usage is summed up. */
 export type UsageGroup = 'user' | 'namespace' | 'queue' | 'cluster';
 
-/** What ended Jobs of the viewer's namespaces used, the largest first. */
+/** Usage of ended Jobs of the viewer's namespaces, the largest first. */
 export type UsageView = {
   readonly by: UsageGroup;
   readonly fromMs: number;

@@ -59,7 +59,7 @@ export function withAttachments(kind: WorkKind, manifest: JobManifest, attachmen
   return { ...renamed, metadata: { ...renamed.metadata, annotations } };
 }
 
-/** What the ConfigMap of an attachment is created as: immutable, and owned by the object once that is there. */
+/** The ConfigMap of an attachment as it is created: immutable, and owned by the object once that is there. */
 export function configMapOf(
   kind: WorkKind,
   attachment: NamedAttachment,
@@ -76,7 +76,7 @@ export function configMapOf(
 }
 
 /**
- * What a ConfigMap is that has the name of an attachment already. Ours: an earlier delivery made it. Leaving: it belongs to an earlier
+ * The owner of a ConfigMap that has the name of an attachment already. Ours: an earlier delivery made it. Leaving: it belongs to an earlier
  * object of this name, and the garbage collector deletes it. Foreign: somebody else has made it.
  */
 export function ownershipOf(found: DeepReadonly<ConfigMap>, wanted: Unsaved<ConfigMap>): 'Ours' | 'Leaving' | 'Foreign' {

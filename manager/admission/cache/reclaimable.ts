@@ -23,8 +23,8 @@ export function heldOf(recorded: Requests, { podsNeeded }: NeededPods, queue: Re
 type NeededPods = Pick<WorkloadPodSet, 'podsNeeded'> | Pick<Workload, 'podsNeeded'>;
 
 /**
- * What a Workload with this record holds, and what that charges its ClusterQueue. Of several pod sets, each gives back what it no longer
- * needs while the others run. `recorded`: the requests of the record.
+ * The requests that a Workload with this record holds, and their charges to its ClusterQueue. Of several pod sets, each gives back what it
+ * no longer needs while the others run. `recorded`: the requests of the record.
  */
 export function holdingFor(
   workload: Pick<Workload, 'podsNeeded' | 'podSets'>,

@@ -114,7 +114,7 @@ export type LoggedAdmission = {
   readonly queue: string;
   readonly cluster: string;
   readonly flavors: AdmissionRecord['flavors'];
-  /** Those of each pod set by name, where there are several. */
+  /** Flavors of each pod set by name, where there are several. */
   readonly podSets?: Readonly<Record<string, AdmissionRecord['flavors']>>;
   /** The number of pods at once in a partial admission. */
   readonly pods?: number;

@@ -30,7 +30,7 @@ export function partsOf(decisions: readonly Decision[]): CycleParts {
   };
 }
 
-/** What a record decides, as logged. */
+/** The decision of a record, as logged. */
 export const loggedPlace = ({ cluster, flavors, podSets, parallelism: pods }: AdmissionRecord): Omit<LoggedAdmission, 'job' | 'queue'> => ({
   cluster,
   flavors,

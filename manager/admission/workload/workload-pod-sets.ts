@@ -20,7 +20,7 @@ export type WorkloadPodSet = {
   readonly podsNeeded?: number;
 };
 
-/** What a Workload asks for: of several pod sets, `requests` is their sum. */
+/** Requests of a Workload: of several pod sets, `requests` is their sum. */
 type Asked = { readonly requests: Requests; readonly podSets?: readonly WorkloadPodSet[] };
 type Asking = Pick<Asked, 'requests'> & { readonly podSets?: Asked['podSets'] | undefined };
 
@@ -42,7 +42,7 @@ export function withPods({ requests, podSets }: Asking, count: number | undefine
   return { requests: sumOf(sized), podSets: sized };
 }
 
-/** What an object with an admission asks for, without the pods that a partial admission has left out. */
+/** Requests of an object with an admission, without the pods that a partial admission has left out. */
 export function admittedOf({ requests, podSets }: Asking, record: Pick<AdmissionRecord, 'parallelism' | 'podSets'>): Requests {
   if (podSets === undefined) return forPods(requests, record.parallelism);
   if (record.podSets?.some(({ count }) => count !== undefined) !== true) return requests;

@@ -4,7 +4,7 @@ import { problemOf } from './api.ts';
 import { useAsked } from './asked.tsx';
 import { Command } from './command.tsx';
 import { ConditionTable } from './conditions.tsx';
-import { Crumbs, Facts, HealthDot, KeyName, Meter, Notice, JobChips } from './parts.tsx';
+import { ADMITTED, Crumbs, Facts, HealthDot, KeyName, Meter, Notice, JobChips } from './parts.tsx';
 import { jobAt, jobsAt } from './place.ts';
 import { entry, serverNow, overview } from './state.tsx';
 import { count, duration } from './words.ts';
@@ -34,7 +34,7 @@ export function ClusterPage({ name }: { readonly name: string }) {
         <div class="main-column">
           <section class="card">
             <h2>
-              On it <a href={jobsAt({ cluster: name, state: 'Running,Dispatching,Resting' })}>as a table</a>
+              On it <a href={jobsAt({ cluster: name, state: ADMITTED })}>as a table</a>
             </h2>
             <JobChips jobs={running} empty="No Job of yours is here." />
           </section>

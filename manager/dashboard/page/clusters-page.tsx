@@ -1,4 +1,4 @@
-import { HealthDot, Meter, Notice } from './parts.tsx';
+import { ADMITTED, HealthDot, Meter, Notice } from './parts.tsx';
 import { clusterAt, jobsAt } from './place.ts';
 import { overview } from './state.tsx';
 import { clustersIn } from './overview-model.ts';
@@ -37,7 +37,7 @@ export function ClustersPage() {
                     {problem !== undefined && <p class="problem">{problem}</p>}
                   </td>
                   <td class="num" data-label="Jobs">
-                    <a href={jobsAt({ cluster: name, state: 'Running,Dispatching,Resting' })}>{jobs.toLocaleString('en')}</a>
+                    <a href={jobsAt({ cluster: name, state: ADMITTED })}>{jobs.toLocaleString('en')}</a>
                   </td>
                   <td class="fills">
                     {fills.map((fill) => (

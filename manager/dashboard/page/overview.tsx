@@ -1,6 +1,6 @@
 import type { ClusterItem, LocalQueueNode, QueueNode } from '../views.ts';
 import { useFlow } from './flow.tsx';
-import { Causes, HealthDot, Meter, Notice, JobChips, QUEUED } from './parts.tsx';
+import { ADMITTED, Causes, HealthDot, Meter, Notice, JobChips, QUEUED } from './parts.tsx';
 import { clusterAt, cohortAt, HOURS_SHOWN, jobsAt, queueAt } from './place.ts';
 import { entry, overview } from './state.tsx';
 import { PastOverviewView, OverviewTimeLine } from './time-line.tsx';
@@ -125,7 +125,7 @@ function Queue({ queue }: { readonly queue: QueueNode }) {
             {queue.admitted === 0 ? (
               'none admitted'
             ) : (
-              <a href={jobsAt({ state: 'Running,Dispatching,Resting', clusterQueue: queue.name })}>{count(queue.admitted, 'admitted', 'admitted')}</a>
+              <a href={jobsAt({ state: ADMITTED, clusterQueue: queue.name })}>{count(queue.admitted, 'admitted', 'admitted')}</a>
             )}
           </span>
         </span>
@@ -192,7 +192,7 @@ function ClusterRow({ cluster }: { readonly cluster: ClusterItem }) {
         </h3>
         <span class="soft">
           {state === 'Ready' ? '' : `${state} · `}
-          <a href={jobsAt({ cluster: name, state: 'Running,Dispatching,Resting' })}>{count(jobs, 'Job')}</a>
+          <a href={jobsAt({ cluster: name, state: ADMITTED })}>{count(jobs, 'Job')}</a>
           {roundTripMs === undefined ? '' : ` · ${roundTripMs} ms`}
           {version === undefined ? '' : ` · ${version}`}
         </span>
@@ -206,7 +206,7 @@ function ClusterRow({ cluster }: { readonly cluster: ClusterItem }) {
       <div class="rails">
         <JobChips jobs={running} empty="no Job of yours here">
           {jobs > running.length && (
-            <a class="more" href={jobsAt({ cluster: name, state: 'Running,Dispatching,Resting' })}>
+            <a class="more" href={jobsAt({ cluster: name, state: ADMITTED })}>
               and {(jobs - running.length).toLocaleString('en')} more
             </a>
           )}

@@ -157,6 +157,8 @@ export function Causes({ causes, query }: { readonly causes: readonly CauseCount
 }
 /** States of Jobs that wait, in an address. */
 export const QUEUED = 'Waiting,NeverFits,Held';
+/** States of Jobs that hold quota, in an address. */
+export const ADMITTED = 'Running,Dispatching,Resting';
 
 /** A thin bar with what it stands for in words beside it. */
 export function Meter({ fill, label }: { readonly fill: Fill | QuotaFill; readonly label: string }) {

@@ -1,7 +1,7 @@
 import type { Loan, Place, QueueNode, QueueView } from '../views.ts';
 import { useAsked } from './asked.tsx';
 import { ConditionTable } from './conditions.tsx';
-import { Ago, Causes, Crumbs, KeyName, Meter, Notice, JobChips, QUEUED } from './parts.tsx';
+import { ADMITTED, Ago, Causes, Crumbs, KeyName, Meter, Notice, JobChips, QUEUED } from './parts.tsx';
 import { cohortAt, jobAt, jobsAt, queueAt } from './place.ts';
 import { QueueHours } from './queue-time-line.tsx';
 import { overview } from './state.tsx';
@@ -41,7 +41,7 @@ export function QueuePage({ name }: { readonly name: string }) {
           {view !== undefined && <WhatIf key={name} queue={queue} weight={view.weight} />}
           <section class="card">
             <h2>
-              What it has admitted <a href={jobsAt({ clusterQueue: name, state: 'Running,Dispatching,Resting' })}>as a table</a>
+              What it has admitted <a href={jobsAt({ clusterQueue: name, state: ADMITTED })}>as a table</a>
             </h2>
             <JobChips jobs={itemsOf(all, 'Cluster').flatMap(({ running }) => running.filter((job) => job.clusterQueue === name))} />
           </section>

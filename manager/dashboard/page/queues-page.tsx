@@ -1,5 +1,5 @@
 import type { LocalQueueNode, QueueNode } from '../views.ts';
-import { Causes, Crumbs, HealthDot, Meter, Notice, QUEUED } from './parts.tsx';
+import { ADMITTED, Causes, Crumbs, HealthDot, Meter, Notice, QUEUED } from './parts.tsx';
 import { cohortAt, jobsAt, queueAt } from './place.ts';
 import { overview } from './state.tsx';
 import { inCohort, itemsOf, localQueuesIn, waitingIn } from './overview-model.ts';
@@ -68,7 +68,7 @@ function QueueRow({ queue: { name, cohort, health, problem, waiting, admitted, q
         <a href={jobsAt({ state: QUEUED, clusterQueue: name })}>{waiting.toLocaleString('en')}</a>
       </td>
       <td class="num" data-label="Admitted">
-        <a href={jobsAt({ state: 'Running,Dispatching,Resting', clusterQueue: name })}>{admitted.toLocaleString('en')}</a>
+        <a href={jobsAt({ state: ADMITTED, clusterQueue: name })}>{admitted.toLocaleString('en')}</a>
       </td>
       <td class="fills">
         {quota.map((fill) => (

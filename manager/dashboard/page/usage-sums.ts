@@ -15,7 +15,7 @@ export function resourcesIn({ rows }: Pick<UsageView, 'rows'>): readonly string[
 export const costOf = ({ hours }: Pick<Row, 'hours'>, prices: Prices): number =>
   Object.entries(hours).reduce((sum, [resource, used]) => sum + used * (prices[resource] ?? 0), 0);
 
-/** What is held for an hour: `core hour`, `GiB hour of memory`, `nvidia.com/gpu hour`. */
+/** The unit of usage of a resource: `core hour`, `GiB hour of memory`, `nvidia.com/gpu hour`. */
 export const hourOf = (resource: string): string =>
   resource === 'cpu'
     ? 'core hour'

@@ -123,11 +123,20 @@ class Actions implements CopyActions {
     const problem = refusalOf(epoch, fieldsDropped(cluster.name, dropped));
     this.#deps.metrics.dispatchFailures.inc({ cluster: cluster.name, verb: 'create', reason: problem.reason });
     this.#refused(cluster, key, local, problem);
-    // A controller may already run the copy: the placement ends when no pod of it is left.
-    await cluster.writer.delete(copy, 'Foreground');
-    if (!kind.isSuspended(copy)) cluster.unanswered.deletedUnstopped(key, copy);
+    await this.#deleteMismade(cluster, key, copy, 'Foreground');
     cluster.deleted(copy);
     return undefined;
+  }
+
+  /** A controller may already run the copy: its placement ends when no pod of it is left, and none can still be created. */
+  async #deleteMismade(
+    cluster: RemoteCluster,
+    key: string,
+    copy: DeepReadonly<WorkObject>,
+    propagationPolicy: 'Background' | 'Foreground',
+  ): Promise<void> {
+    await cluster.writer.delete(copy, propagationPolicy);
+    if (!this.#deps.kind.isSuspended(copy)) cluster.unanswered.deletedUnstopped(key, copy);
   }
 
   /** The objects that the Job takes along, as they are now. Where its queue says so, they must be those that its first copy had. */
@@ -243,10 +252,7 @@ class Actions implements CopyActions {
         return { requeueAfterMs: REFUSED_RETRY_MS };
       case 'Unmarkable':
         this.#refused(cluster, key, local, refusalOf(found.epoch, fieldsDropped(cluster.name, found.dropped)));
-        if (found.copy.metadata.deletionTimestamp === undefined) {
-          await cluster.writer.delete(found.copy, 'Foreground');
-          if (!this.#deps.kind.isSuspended(found.copy)) cluster.unanswered.deletedUnstopped(key, found.copy);
-        }
+        if (found.copy.metadata.deletionTimestamp === undefined) await this.#deleteMismade(cluster, key, found.copy, 'Foreground');
         return { requeueAfterMs: LAG_RETRY_MS };
       case 'Early':
         return { requeueAfterMs: found.forMs };
@@ -283,8 +289,8 @@ class Actions implements CopyActions {
     const hasLostController = confirm !== 'Gone' && this.#deps.kind.copies.hasLostController(copy);
     if (hasLostController) this.#lostController(cluster, key, local, copy);
     await keepEnding(this.#deps.endings, cluster, copy);
-    await cluster.writer.delete(copy, propagationPolicy);
-    if (hasLostController && !this.#deps.kind.isSuspended(copy)) cluster.unanswered.deletedUnstopped(key, copy);
+    if (hasLostController) await this.#deleteMismade(cluster, key, copy, propagationPolicy);
+    else await cluster.writer.delete(copy, propagationPolicy);
     cluster.deleted(copy);
     this.works(cluster, key);
     if (confirm === 'Gone') this.#deps.metrics.orphansDeleted.inc({ cluster: cluster.name });

@@ -37,7 +37,7 @@ export interface UnansweredWrites {
   /** This copy is not in the list, and this manager has not deleted it: it may exist without the label that lists it. */
   unlisted(localKey: string, copy: DeepReadonly<WorkObject>): void;
   unlistedCopy(localKey: string): DeepReadonly<WorkObject> | undefined;
-  /** This copy was deleted while it ran: pods that its Job controller has asked for may be created for a while. */
+  /** The copy was deleted while it ran: pods that its Job controller has asked for may be created for a while. */
   deletedUnstopped(localKey: string, copy: DeepReadonly<WorkObject>): void;
   /**
    * The name of the copy was read and not found, nor were pods, or this manager's deletion of the copy is complete. After this many
