@@ -1,6 +1,6 @@
 import type { DeepReadonly, KubeObject, Namespace, WorkObject } from '../../shared/api/kubernetes.ts';
 import { leaseNamespaces } from '../../shared/api/fence-leases.ts';
-import { WORKER_CONTROLLER_NAME } from '../../shared/api/names.ts';
+import { WORKER_CLUSTER_FINALIZER, WORKER_CONTROLLER_NAME } from '../../shared/api/names.ts';
 import type { Resource } from '../../shared/api/resources.ts';
 import type { ClusterAccess } from '../../shared/kube/cluster-access.ts';
 import type { KubeClient } from '../../shared/kube/client.ts';
@@ -165,7 +165,7 @@ export function createDispatch(deps: DispatchDeps): Dispatch {
     homeUID,
     createCluster(workerCluster, client, identify) {
       const {
-        metadata: { name },
+        metadata: { name, finalizers = [] },
         spec,
       } = workerCluster;
       return createRemoteCluster({
@@ -185,6 +185,7 @@ export function createDispatch(deps: DispatchDeps): Dispatch {
         inPlace: (localKey, copies) => mirror.inPlace(localKey, copies),
         origin,
         newestAdmissionMs: mirror.newestAdmissionMs(),
+        hasJoined: !finalizers.includes(WORKER_CLUSTER_FINALIZER),
         clock,
         random,
         log: log.with({ cluster: name }),

@@ -2,7 +2,7 @@
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { writtenRecordOf } from '../../manager/api/records.ts';
 import { WORKER_CLUSTERS } from '../../manager/api/worker-cluster.ts';
-import { CLUSTERS_ANNOTATION, HOLD_ANNOTATION, WORKER_CLUSTER_FINALIZER } from '../../shared/api/names.ts';
+import { CLUSTERS_ANNOTATION, HOLD_ANNOTATION, ORIGIN_LABEL, WORKER_CLUSTER_FINALIZER } from '../../shared/api/names.ts';
 import { JOBS } from '../../shared/api/resources.ts';
 import { isNotFound } from '../../shared/kube/api-error.ts';
 import { createDispatchWorld, NAMESPACE, type DispatchWorld, type WorkerSide } from './dispatch-world.ts';
@@ -56,6 +56,20 @@ const rest = (name: string) =>
     ready: 0,
     conditions: [{ type: 'Suspended', status: 'True', reason: 'S', message: '', lastTransitionTime }],
   });
+/** A Job that is held: its copy rests on eu-1. */
+async function restOnEu(name: string): Promise<void> {
+  await runOnEu(name);
+  await hold(name, 'true');
+  await world.settle(1_000);
+  await rest(name);
+  await world.settle(1_000);
+}
+const hold = (name: string, value: 'true' | null) =>
+  world.home.patch(
+    JOBS,
+    { namespace: NAMESPACE, name },
+    { type: 'merge', body: { metadata: { annotations: { [HOLD_ANNOTATION]: value } } } },
+  );
 
 test('it has a finalizer from its first use on, and goes at once when nothing of a Job is there', async () => {
   const { metadata } = await world.home.get(WORKER_CLUSTERS, eu1);
@@ -123,17 +137,16 @@ test.each(['before', 'after'])(
     await world.settle(1_000);
     await eu.report('sum', { active: 1, ready: 1, startTime: lastTransitionTime });
     await world.settle(1_000);
-    const hold = async (): Promise<void> => {
-      const body = { metadata: { annotations: { [HOLD_ANNOTATION]: 'true' } } };
-      await world.home.patch(JOBS, { namespace: NAMESPACE, name: 'sum' }, { type: 'merge', body });
+    const holdAndRest = async (): Promise<void> => {
+      await hold('sum', 'true');
       await world.settle(1_000);
       await rest('sum');
       await world.settle(1_000);
     };
-    if (when === 'before') await hold();
+    if (when === 'before') await holdAndRest();
     await remove();
     await world.settle(5_000);
-    if (when === 'after') await hold();
+    if (when === 'after') await holdAndRest();
     await world.settle(5_000);
     expect(await exists()).toBe(false);
     expect(await eu.copy('sum')).toBeUndefined();
@@ -163,6 +176,35 @@ test('a manager that starts anew goes on with it', async () => {
   await rest('sum');
   await world.settle(5_000);
   expect(await exists()).toBe(false);
+});
+
+test('a manager that starts while it is being deleted takes away what rests there before it lets go', async () => {
+  await restOnEu('sum');
+  await world.stop();
+  await remove();
+  await world.start();
+  await world.settle(30_000);
+  expect(await exists()).toBe(false);
+  expect(await eu.copy('sum')).toBeUndefined();
+});
+
+test('a copy that rests there and lost its label before it left goes when the cluster joins again', async () => {
+  await restOnEu('sum');
+  const { status: _left, ...joined } = await world.home.get(WORKER_CLUSTERS, eu1);
+  await world.stop();
+  const labels = { [ORIGIN_LABEL]: null };
+  await eu.client.patch(JOBS, { namespace: NAMESPACE, name: 'sum' }, { type: 'merge', body: { metadata: { labels } } });
+  await remove();
+  await world.start();
+  await world.settle(30_000);
+  expect(await exists()).toBe(false);
+  expect(await eu.copy('sum')).toBeDefined();
+  await hold('sum', null);
+  await world.settle(5_000);
+  expect(await clusterOf('sum')).toBe('us-2');
+  await world.home.create(WORKER_CLUSTERS, { ...joined, metadata: { name: 'eu-1' } });
+  await world.settle(30_000);
+  expect(await eu.copy('sum')).toBeUndefined();
 });
 
 test('deleted while it is lost it stays, and says how to give it up; given up, its Jobs move and it goes', async () => {

@@ -5,13 +5,13 @@ import type { WorkerCluster } from '../../api/worker-cluster.ts';
 export type WhatRemains = {
   /** Keys of the Jobs whose record names the cluster, or may. */
   readonly jobs: readonly string[];
-  /** The number of copies; undefined while the cluster cannot be read. */
-  readonly copies: number | undefined;
+  /** The number of copies; Unread: they are not listed yet; undefined while the cluster cannot be read. */
+  readonly copies: number | 'Unread' | undefined;
 };
 
 export type RemovalJudgement =
   | { readonly kind: 'Goes' }
-  | { readonly kind: 'Stays'; readonly reason: 'JobsRemain' | 'CopiesRemain'; readonly message: string };
+  | { readonly kind: 'Stays'; readonly reason: 'JobsRemain' | 'CopiesRemain' | 'CopiesUnread'; readonly message: string };
 
 const LISTED_MAX = 3;
 
@@ -20,9 +20,11 @@ const LISTED_MAX = 3;
  * answers, and left behind elsewhere.
  */
 export function judgeRemoval({ metadata, spec, status }: DeepReadonly<WorkerCluster>, { jobs, copies }: WhatRemains): RemovalJudgement {
-  if (jobs.length === 0 && (copies ?? 0) === 0) return { kind: 'Goes' };
-  if (jobs.length === 0)
-    return { kind: 'Stays', reason: 'CopiesRemain', message: `deleted; ${count(copies ?? 0, 'copy', 'copies')} there are being deleted` };
+  if (jobs.length === 0) {
+    if (copies === undefined || copies === 0) return { kind: 'Goes' };
+    if (copies === 'Unread') return { kind: 'Stays', reason: 'CopiesUnread', message: 'deleted; the copies there are not listed yet' };
+    return { kind: 'Stays', reason: 'CopiesRemain', message: `deleted; ${count(copies, 'copy', 'copies')} there are being deleted` };
+  }
   const others = jobs.length > LISTED_MAX ? ` and ${jobs.length - LISTED_MAX} more` : '';
   const named = `${jobs.toSorted().slice(0, LISTED_MAX).join(', ')}${others}`;
   const waits = `deleted; it goes when no Job's record names it. ${count(jobs.length, 'Job is', 'Jobs are')} left (${named}): the condition Dispatched of each says what it waits for`;

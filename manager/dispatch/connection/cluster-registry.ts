@@ -429,8 +429,8 @@ class Registry implements ClusterRegistry {
   }
 
   #remains(name: string): WhatRemains {
-    const cluster = this.get(name);
-    const copies = cluster?.health().contact === 'Ready' ? cluster.localKeys().size : undefined;
+    const { contact } = this.get(name)?.health() ?? {};
+    const copies = contact === 'Connecting' ? 'Unread' : contact === 'Ready' ? this.get(name)?.localKeys().size : undefined;
     return { jobs: [...this.#deps.heldBy(name, this.#uidOf(name))], copies };
   }
 

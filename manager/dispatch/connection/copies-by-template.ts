@@ -23,7 +23,7 @@ export function essentialsOfAny(kind: WorkKind, job: WorkObject, origin: string,
  * Restores the label of those copies that lack it, so that they are listed, and then suspended or deleted like any other. A copy that
  * changed meanwhile, or whose cluster does not answer, stays as it is for the next list.
  */
-export async function markOutOfList(
+export async function restoreLabels(
   cluster: Marking,
   copies: readonly DeepReadonly<WorkObject>[],
   origin: string,

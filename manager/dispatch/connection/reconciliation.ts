@@ -8,6 +8,8 @@ export type ReconciliationDeps = {
   readonly inPlace: (localKey: string) => boolean;
   /** Keys of Jobs with a copy out of place, by a list of all copies; undefined when the list fails. */
   readonly outOfPlace: (signal: AbortSignal) => Promise<readonly string[] | undefined>;
+  /** The cluster has just joined, and may have copies of before it left that have lost their label: they are listed once, unasked. */
+  readonly hasJoined: boolean;
   /** Every copy is in place: confirm this token to the worker now. */
   readonly confirm: (token: string) => void;
   readonly clock: Clock;
@@ -15,7 +17,7 @@ export type ReconciliationDeps = {
 
 /**
  * Confirms to a worker that asks for it that no copy is left on its cluster that must not run. Copies are listed only while the worker
- * asks. Jobs found out of place are checked again when they change, or after some time.
+ * asks, and once where the cluster has joined. Jobs found out of place are checked again when they change, or after some time.
  */
 export interface Reconciliation {
   /** A copy of this Job has changed. */
@@ -25,17 +27,21 @@ export interface Reconciliation {
   run(signal: AbortSignal): Promise<void>;
 }
 
-export function createReconciliation({ asked, inPlace, outOfPlace, confirm, clock }: ReconciliationDeps): Reconciliation {
+export function createReconciliation({ asked, inPlace, outOfPlace, hasJoined, confirm, clock }: ReconciliationDeps): Reconciliation {
+  let isUnlisted = hasJoined;
   const keysOutOfPlace = new Set<string>();
   const wakeUp = createWakeUp(clock);
 
   async function round(signal: AbortSignal): Promise<void> {
     const token = asked();
-    if (token === undefined) return keysOutOfPlace.clear();
+    if (token === undefined) keysOutOfPlace.clear();
+    if (token === undefined && !isUnlisted) return;
     for (const key of keysOutOfPlace) if (inPlace(key)) keysOutOfPlace.delete(key);
     if (keysOutOfPlace.size > 0) return;
     const found = await outOfPlace(signal);
     if (found === undefined) return;
+    isUnlisted = false;
+    if (token === undefined) return;
     for (const key of found) keysOutOfPlace.add(key);
     if (keysOutOfPlace.size === 0 && asked() === token && !signal.aborted) confirm(token);
   }

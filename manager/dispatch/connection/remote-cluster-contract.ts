@@ -101,6 +101,8 @@ export type RemoteClusterOptions = {
   readonly origin: string;
   /** The newest admission known now, in epoch milliseconds: it precedes this connection. */
   readonly newestAdmissionMs: number;
+  /** Its WorkerCluster is new: it may have left before, with copies that rest there. */
+  readonly hasJoined: boolean;
   readonly jobController: string;
   /** True for the manager cluster itself. */
   readonly local: boolean;

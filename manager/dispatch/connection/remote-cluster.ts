@@ -45,7 +45,7 @@ import { createOwnWrites, type OwnWrites } from '../writes/own-writes.ts';
 import { createWriteTroubles } from '../writes/write-troubles.ts';
 import { COPIES_BY_LOCAL_KEY, createClusterInformers } from './cluster-informers.ts';
 import { createClusterInventory, type ClusterInventory } from './cluster-inventory.ts';
-import { markOutOfList } from './copies-by-template.ts';
+import { restoreLabels } from './copies-by-template.ts';
 import { createFinishedCopies, type FinishedCopies } from './finished-copies.ts';
 import { contactIn, type Served } from './informer-of-served.ts';
 import { listOnce } from './list-once.ts';
@@ -180,6 +180,7 @@ class ConnectedCluster implements RemoteCluster {
       asked: () => this.#tokenAsked(),
       inPlace: (key) => options.inPlace(key, this.copiesOf(key)),
       outOfPlace: (signal) => this.#outOfPlace(signal),
+      hasJoined: options.hasJoined,
       confirm: (token) => {
         this.#leases.confirm(token, options.shownFence());
         this.#wakeUp.resolve();
@@ -303,7 +304,7 @@ class ConnectedCluster implements RemoteCluster {
   }
 
   workerShown(): void {
-    if (this.#tokenAsked() !== undefined) this.#reconciliation.wake();
+    this.#reconciliation.wake();
   }
 
   wake(localKey: string, { now }: { readonly now: boolean }): void {
@@ -357,7 +358,7 @@ class ConnectedCluster implements RemoteCluster {
       const probe = await this.#ask(signal);
       if (signal.aborted) return;
       this.#becomes(afterProbe(this.#health, probe, this.#options.clock.now()));
-      if (this.#tokenAsked() !== undefined) this.#reconciliation.wake();
+      this.#reconciliation.wake();
       await (probe.kind === 'Refused' ? sleep(this.#options.clock, PROBE_REFUSED_MS, signal) : this.#untilNextProbe(signal));
     }
   }
@@ -422,12 +423,11 @@ class ConnectedCluster implements RemoteCluster {
   /** Keys of Jobs with copies that must not run, by a new list of all Jobs: the cache may be stale, and lacks unlabelled copies. */
   async #outOfPlace(signal: AbortSignal): Promise<readonly string[] | undefined> {
     const { inPlace, clock, origin, log } = this.#options;
-    const copies = await listOnce(this.#allJobs(), clock, FRESH_LIST_MS, signal);
-    const outOfPlace = [...(copies ?? []), ...this.#served.unlisted()].filter(
-      (job) => !inPlace(localKeyOfCopy(job), [{ cluster: this.name, job, deleting: false }]),
-    );
-    await markOutOfList(this, outOfPlace, origin, log);
-    return copies && outOfPlace.map(localKeyOfCopy);
+    const listed = await listOnce(this.#allJobs(), clock, FRESH_LIST_MS, signal);
+    const copies = [...(listed ?? []), ...this.#served.unlisted()];
+    await restoreLabels(this, copies, origin, log);
+    const outOfPlace = copies.filter((job) => !inPlace(localKeyOfCopy(job), [{ cluster: this.name, job, deleting: false }]));
+    return listed && outOfPlace.map(localKeyOfCopy);
   }
 
   async #untilNextProbe(signal: AbortSignal): Promise<void> {

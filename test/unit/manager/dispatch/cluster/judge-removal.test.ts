@@ -20,6 +20,10 @@ test('a WorkerCluster goes when no Job is recorded there, and nothing can be see
   });
 });
 
+test('while the copies there are being listed for the first time, it stays', () => {
+  expect(judgeRemoval(aCluster(), { jobs: [], copies: 'Unread' })).toMatchObject({ kind: 'Stays', reason: 'CopiesUnread' });
+});
+
 test('else it says how many Jobs remain, and which', () => {
   const told = (jobs: readonly string[]) => judgeRemoval(aCluster(), { jobs, copies: 0 });
   expect(told(['team/a'])).toEqual({

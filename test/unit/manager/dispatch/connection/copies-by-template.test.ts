@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { essentialsOfAny, markOutOfList } from '../../../../../manager/dispatch/connection/copies-by-template.ts';
+import { essentialsOfAny, restoreLabels } from '../../../../../manager/dispatch/connection/copies-by-template.ts';
 import { copyIdentity } from '../../../../../manager/work-kind/copy-marks.ts';
 import { remoteJob } from '../../../../../manager/work-kind/job/copy/remote-job.ts';
 import type { Job } from '../../../../../shared/api/kubernetes.ts';
@@ -48,7 +48,7 @@ test('the copies that lack their label are marked, and one that cannot be keeps 
       },
     },
   };
-  await markOutOfList(cluster, [listed, refusing, copy()], 'm1', silentLogger);
+  await restoreLabels(cluster, [listed, refusing, copy()], 'm1', silentLogger);
   expect(known).toHaveLength(1);
   expect(marked).toEqual([['sum', { labels: { 'switchyard.dev/origin': 'm1' }, annotations: expect.any(Object) }]]);
 });

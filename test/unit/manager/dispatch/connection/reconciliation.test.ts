@@ -3,7 +3,7 @@ import { createReconciliation } from '../../../../../manager/dispatch/connection
 import { FakeClock } from '../../../../support/fake-clock.ts';
 
 describe('a worker that asks whether its cluster is in order', () => {
-  function asking(first: string | undefined, stale: string[]) {
+  function asking(first: string | undefined, stale: string[], hasJoined = false) {
     const clock = new FakeClock();
     const state = { token: first, confirmed: [] as string[], looks: 0 };
     const stop = new AbortController();
@@ -14,6 +14,7 @@ describe('a worker that asks whether its cluster is in order', () => {
         state.looks++;
         return [...stale];
       },
+      hasJoined,
       confirm: (token) => void state.confirmed.push(token),
       clock,
     });
@@ -38,6 +39,15 @@ describe('a worker that asks whether its cluster is in order', () => {
     reconciliation.copyChanged('team/b');
     await clock.settle();
     expect(state).toMatchObject({ confirmed: ['t1'], looks: 2 });
+    await end();
+  });
+
+  test('or that has just joined, is listed once, and answered only if it asks', async () => {
+    const { clock, state, reconciliation, end } = asking(undefined, ['team/a'], true);
+    await clock.settle();
+    reconciliation.wake();
+    await clock.settle();
+    expect(state).toMatchObject({ confirmed: [], looks: 1 });
     await end();
   });
 
