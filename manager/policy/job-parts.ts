@@ -29,6 +29,7 @@ import {
   ORIGIN_NAME_ANNOTATION,
   FENCED_ANNOTATION,
   POD_FENCE_ANNOTATION,
+  NODE_LABELS_ANNOTATION,
   POD_SELECTOR_ANNOTATION,
   RESUMED_FROM_ANNOTATION,
   ORIGIN_UID_ANNOTATION,
@@ -147,6 +148,7 @@ export const JOB_PARTS: readonly JobPart[] = [
   own('annotations', RESUMED_FROM_ANNOTATION, 'What a copy said of its suspension when it was resumed.'),
   own('annotations', FENCED_ANNOTATION, 'Since when a worker keeps a copy of another kind suspended.'),
   own('annotations', POD_SELECTOR_ANNOTATION, 'The label selector of the pods of a copy of another kind.'),
+  own('annotations', NODE_LABELS_ANNOTATION, 'A digest of the node labels that a copy of another kind was sent with.'),
   own('annotations', LAST_FAILURE_ANNOTATION, 'What its last failed pod ended with.'),
   {
     ...own('annotations', ENDED_PODS_ANNOTATION, 'What the pods of a copy ended with. Its worker writes it.'),

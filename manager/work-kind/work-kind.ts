@@ -172,7 +172,7 @@ export interface SingleCopyRules extends CopyRules {
   /**
    * The copy has other numbers of pods, or pods for other nodes, than the wanted one of this admission, and no change of it gives it those.
    */
-  hasOtherPods(copy: DeepReadonly<WorkObject>, wanted: DeepReadonly<Unsaved<WorkObject>>, record: Pick<AdmissionRecord, 'since'>): boolean;
+  hasOtherPods(copy: DeepReadonly<WorkObject>, wanted: DeepReadonly<Unsaved<WorkObject>>): boolean;
 }
 
 /** Which status comes home, and what of the finished work a new copy gets. */

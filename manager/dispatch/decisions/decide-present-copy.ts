@@ -97,7 +97,7 @@ function isForOtherPods(group: MirrorGroup, local: DeepReadonly<WorkObject>, rec
   const { kind } = group;
   if (kind.isSuspended(local) || !kind.isSuspended(job) || isFinished(job.status) || !kind.copies.isAtRest(job)) return false;
   const wanted = wantedCopy(group, local, record);
-  return !('reason' in wanted) && kind.copies.hasOtherPods(job, wanted, record);
+  return !('reason' in wanted) && kind.copies.hasOtherPods(job, wanted);
 }
 
 /** Job and copy are suspended, and the copy rests with certainty. */

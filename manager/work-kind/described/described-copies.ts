@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto';
 import { podIdentity, type TemplateIdentity } from '../../../shared/api/copy-identity.ts';
 import { isSuspendedByWorker } from '../../../shared/api/fenced-kinds.ts';
 import {
@@ -7,6 +8,7 @@ import {
   ENDED_PODS_ANNOTATION,
   FENCED_ANNOTATION,
   FENCING_ANNOTATION,
+  NODE_LABELS_ANNOTATION,
   ORIGIN_LABEL,
   ORIGIN_NAME_ANNOTATION,
   ORIGIN_UID_ANNOTATION,
@@ -22,6 +24,7 @@ import type {
   WorkObject,
   WorkStatus,
 } from '../../../shared/api/kubernetes.ts';
+import { canonicalJson } from '../../../shared/api/payload-hash.ts';
 import { apiVersionOf } from '../../../shared/api/resources.ts';
 import { findCondition, isFinished } from '../../../shared/kube/conditions.ts';
 import { objectKey } from '../../../shared/kube/keys.ts';
@@ -82,8 +85,10 @@ export function describedCopies(description: Description, readings: Readings): S
         ...(spec === undefined ? {} : { spec: withReferences(spec, nameOf) as PodSpec }),
       })),
     changesPods: () => false,
-    hasOtherPods: (copy, wanted, { since }) =>
-      hasOtherPods(readings.of(copy), readings.of(wanted), Date.parse(copy.metadata.creationTimestamp) < Date.parse(since)),
+    hasOtherPods: (copy, wanted) => {
+      const [made, now] = [copy, wanted].map(({ metadata }) => metadata.annotations?.[NODE_LABELS_ANNOTATION]);
+      return hasOtherPods(readings.of(copy), readings.of(wanted as DeepReadonly<WorkObject>), made === now);
+    },
     hasLostController,
     hasOtherController: hasLostController,
     // What a copy has lost since it was made may have been changed by its operator.
@@ -104,15 +109,15 @@ export function describedCopies(description: Description, readings: Readings): S
 
 const LISTED_MAX = 10;
 
-/** `isEarlier`: the copy was made for an earlier admission. Labels that a later one has beside those sent are from a webhook there. */
-const hasOtherPods = ({ podSets: present }: Reading, { podSets: wanted }: Reading, isEarlier: boolean): boolean =>
+/** `isSentSo`: the copy was sent with the wanted node labels. Those that it has beside them are from a webhook there. */
+const hasOtherPods = ({ podSets: present }: Reading, { podSets: wanted }: Reading, isSentSo: boolean): boolean =>
   present.length !== wanted.length ||
   wanted.some(({ name, count, template: { spec } }) => {
     const same = present.find((podSet) => podSet.name === name);
     if (same?.count !== count) return true;
     const { nodeSelector = {}, tolerations } = same.template.spec ?? {};
     const sent = spec?.nodeSelector ?? {};
-    return !keeps(sent, nodeSelector) || (isEarlier && !sameJson(nodeSelector, sent)) || !keeps(spec?.tolerations, tolerations);
+    return !keeps(sent, nodeSelector) || (!isSentSo && !sameJson(nodeSelector, sent)) || !keeps(spec?.tolerations, tolerations);
   });
 
 /** The object for a worker cluster, with all fields of the user. Parts are shared with the original: the result is sent, never changed. */
@@ -121,14 +126,17 @@ function copyOf(description: Description, readings: Readings, local: DeepReadonl
   const { namespace, name } = local.metadata;
   if (isCompact(local)) throw new Error(`no copy can be made of ${resource.kind} ${namespace}/${name}: parts of it are not cached`);
   const { podSets } = readings.of(local);
+  const nodeLabels: Record<string, unknown> = {};
   const podSelector = podSelectorOf(description, { namespace, name: copyName(local, options.local) });
   const variables = variablesForPods(local, options);
   const withPods = podSets.reduce<DeepReadonly<WorkObject>>((all, { name: podSet, templatePath }) => {
     const flavors = options.podSetFlavors?.get(podSet) ?? options.flavors;
-    const place = ({ spec, ...template }: PodTemplateSpec): PodTemplateSpec => ({
-      ...template,
-      ...(spec === undefined ? {} : { spec: copiedPod(spec, flavors, variables) }),
-    });
+    const place = ({ spec, ...template }: PodTemplateSpec): PodTemplateSpec => {
+      if (spec === undefined) return template;
+      const pod = copiedPod(spec, flavors, variables);
+      nodeLabels[podSet] = pod.nodeSelector;
+      return { ...template, spec: pod };
+    };
     return templatePath === undefined ? all : withTemplates(all, [templatePath], place);
   }, local);
   const left = [...description.withoutFields, ...(managedBy === undefined ? [] : [managedBy.path])].reduce(withoutField, {
@@ -148,6 +156,7 @@ function copyOf(description: Description, readings: Readings, local: DeepReadonl
       annotations: {
         ...copiedAnnotations(local, { ...options, jobController: BUILT_IN_JOB_CONTROLLER_NAME }, description.isAnnotationLeftOut),
         ...omitUndefined({ [POD_SELECTOR_ANNOTATION]: podSelector }),
+        [NODE_LABELS_ANNOTATION]: createHash('sha256').update(canonicalJson(nodeLabels)).digest('hex').slice(0, 32),
       },
     },
     spec: spec as object,
@@ -189,6 +198,7 @@ const ANNOTATIONS = [
   FENCED_ANNOTATION,
   FENCING_ANNOTATION,
   CARRY_PENDING_ANNOTATION,
+  NODE_LABELS_ANNOTATION,
   RESUMED_FROM_ANNOTATION,
 ];
 const STATUS_BYTES_MAX = 64 * 1024;

@@ -124,19 +124,20 @@ describe('at home', () => {
     expect(kind.podsAtOnce(kind.admittedPart(aCrew(), { parallelism: 4 }))).toBe(6);
   });
 
-  test('a copy has other pods by number or node, and what a webhook adds to one of this admission is no reason', () => {
+  test('a copy has other pods by number or node, and what a webhook adds to one that was sent without it is no reason', () => {
     const flavor = (pool: string | undefined): CopyOptions['flavors'] =>
       pool === undefined ? [] : [{ metadata: { ...aCrew().metadata, name: pool }, spec: { nodeLabels: { pool } } }];
     const wanted = (pool: string | undefined, crew = aCrew()) => kind.copies.of(crew, { ...OPTIONS, flavors: flavor(pool) });
-    const made = (pool: string | undefined): WorkObject =>
-      kind.copies.essentials({ ...aCopy(), spec: wanted(pool).spec } as WorkObject, false);
-    const [earlier, later] = [{ since: '2026-01-01T00:05:00Z' }, { since: '2026-01-01T00:20:00Z' }];
-    expect(kind.copies.hasOtherPods(made('ssd'), wanted('ssd'), later)).toBe(false);
-    expect(kind.copies.hasOtherPods(made('ssd'), wanted('hdd'), earlier)).toBe(true);
-    expect(kind.copies.hasOtherPods(made('ssd'), wanted(undefined), later)).toBe(true);
-    expect(kind.copies.hasOtherPods(made('ssd'), wanted(undefined), earlier)).toBe(false);
+    // The pods that it has, and those that it was sent with.
+    const made = (pool: string | undefined, annotations = wanted(pool).metadata.annotations ?? {}): WorkObject =>
+      kind.copies.essentials({ ...aCopy(), spec: wanted(pool).spec, metadata: { ...aCopy().metadata, annotations } }, false);
+    expect(kind.copies.hasOtherPods(made('ssd'), wanted('ssd'))).toBe(false);
+    expect(kind.copies.hasOtherPods(made('ssd'), wanted('hdd'))).toBe(true);
+    expect(kind.copies.hasOtherPods(made('ssd'), wanted(undefined))).toBe(true);
+    expect(kind.copies.hasOtherPods(made('ssd', wanted(undefined).metadata.annotations), wanted(undefined))).toBe(false);
+    expect(kind.copies.hasOtherPods(made('ssd', {}), wanted(undefined))).toBe(true);
     const fewer = kind.admittedPart(aCrew(), partOf(aCrew(), 1)) as WorkObject;
-    expect(kind.copies.hasOtherPods(made('ssd'), wanted('ssd', fewer), earlier)).toBe(true);
+    expect(kind.copies.hasOtherPods(made('ssd'), wanted('ssd', fewer))).toBe(true);
   });
 
   test('of one pod set alone, the part is as large as its record says', () => {
