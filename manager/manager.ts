@@ -394,6 +394,9 @@ export function createManager(given: ManagerDeps): Manager {
     if (tracer !== undefined) informers.jobs.addHandler(tracer.handler);
     // Who leads at once lists what there is once, and need not ask whether a leader before it has admitted more.
     const mayList = Promise.withResolvers<void>();
+    const onExpiring = (): void => {
+      for (const informer of Object.values(informers)) informer.willCatchUp();
+    };
     const lead = async (leading: AbortSignal, lost?: AbortSignal): Promise<void> => {
       lost?.addEventListener('abort', () => deposed.abort(lost.reason), { once: true });
       // The leader before may have admitted what a watch that is held up somewhere has not brought here.
@@ -424,7 +427,7 @@ export function createManager(given: ManagerDeps): Manager {
         await informer.run(each);
       }),
       (each) => carriedObjects.run(each),
-      (each) => leadWhenElected({ ...deps, ...omitUndefined({ hold }), onWentBack, onWaiting: mayList.resolve }, lead, each),
+      (each) => leadWhenElected({ ...deps, ...omitUndefined({ hold }), onWentBack, onWaiting: mayList.resolve, onExpiring }, lead, each),
     ]);
   }
 

@@ -8,7 +8,7 @@ export type Election = Pick<LeaderElectionOptions, 'client' | 'namespace' | 'nam
 
 /** Leads at once without an election, else once elected; rejects when leadership is lost. */
 export async function leadWhenElected(
-  deps: Pick<LeaderElectionOptions, 'onWentBack' | 'onWaiting' | 'hold'> & {
+  deps: Pick<LeaderElectionOptions, 'onWentBack' | 'onWaiting' | 'onExpiring' | 'hold'> & {
     readonly leaderElection?: Election;
     readonly clock: Clock;
     readonly random: Random;
@@ -17,8 +17,8 @@ export async function leadWhenElected(
   lead: (signal: AbortSignal, lost?: AbortSignal) => Promise<void>,
   signal: AbortSignal,
 ): Promise<void> {
-  const { clock, random, log, leaderElection, onWentBack, onWaiting, hold } = deps;
+  const { clock, random, log, leaderElection, onWentBack, onWaiting, onExpiring, hold } = deps;
   if (leaderElection === undefined) return lead(signal);
-  await runAsLeader({ ...leaderElection, clock, random, log, ...omitUndefined({ onWentBack, onWaiting, hold }) }, lead, signal);
+  await runAsLeader({ ...leaderElection, clock, random, log, ...omitUndefined({ onWentBack, onWaiting, onExpiring, hold }) }, lead, signal);
   if (!signal.aborted) throw new Error('leadership was lost');
 }

@@ -34,6 +34,9 @@ export function createInformerOfNamespaces<T extends KubeObject>(
       const concerned = namespace === '' ? all : [...informers].flatMap(([name, each]) => (name === namespace ? [each] : []));
       await Promise.all(concerned.map((each) => each.catchUp(signal)));
     },
+    willCatchUp() {
+      for (const each of all) each.willCatchUp();
+    },
     lastHeardMs: () => Math.min(...all.map((each) => each.lastHeardMs())),
   };
 }

@@ -37,6 +37,9 @@ export function createInformerOfParts<T extends KubeObject>(
     async catchUp(signal, namespace) {
       await Promise.all(all.map((part) => part.catchUp(signal, namespace)));
     },
+    willCatchUp() {
+      for (const part of all) part.willCatchUp();
+    },
     lastHeardMs: () => Math.min(...all.map((part) => part.lastHeardMs())),
   };
 }

@@ -58,6 +58,8 @@ export interface Informer<T extends KubeObject> extends Lister<T> {
    * Rejects when `signal` aborts first.
    */
   catchUp(signal: AbortSignal, namespace?: string): Promise<void>;
+  /** {@link catchUp} is likely to be called soon; see {@link Reflector.willCatchUp}. */
+  willCatchUp(): void;
   /**
    * When the server last gave a sign of life on the list or the watch, a bookmark about once a minute being the least; on the clock's
    * `monotonic`.
@@ -140,6 +142,10 @@ class CachingInformer<T extends KubeObject> implements Informer<T>, ReflectorSin
 
   catchUp(signal: AbortSignal): Promise<void> {
     return this.#reflector.catchUp(signal);
+  }
+
+  willCatchUp(): void {
+    this.#reflector.willCatchUp();
   }
 
   lastHeardMs(): number {

@@ -9,6 +9,7 @@ import { onAbort } from '../runtime/tasks.ts';
 import { isAlreadyExists, isConflict, isNotFound } from './api-error.ts';
 import type { ReadClient, WriteClient } from './client.ts';
 import { keyOf } from './keys.ts';
+import { CATCH_UP_AHEAD_MS } from './reflector.ts';
 import { leaseWentBack, LeaseWentBack, renewalTime, withRestoreSeen } from './lease-history.ts';
 import { claimNow, createLeaseHold, writableLeftMs, writableMs, type KeptLeaseHold, type LeaseClaim } from './lease-hold.ts';
 
@@ -30,6 +31,8 @@ export type LeaderElectionOptions = {
   readonly hold?: KeptLeaseHold;
   /** Told when it is known that it does not lead at once, or not known soon. Called once at most. */
   readonly onWaiting?: () => void;
+  /** The holder has not renewed the Lease, which is over in about {@link EXPIRY_AHEAD_MS}. */
+  readonly onExpiring?: () => void;
   /** The Lease shows that its cluster was restored from an older backup; told to whoever leads or waits, which then ends. */
   readonly onWentBack?: (error: Error) => void;
 };
@@ -91,6 +94,8 @@ const GIVE_UP_MS = 30_000;
 const UNANSWERED_MS = 2_000;
 /** For what is still to be said at the end: the program goes on ending when nobody answers. */
 const LAST_WORDS_MS = 2_000;
+/** How long before the end of somebody else's Lease it is said that it is about to end. */
+const EXPIRY_AHEAD_MS = CATCH_UP_AHEAD_MS;
 /** So that candidates do not all ask at once. When the lease is over none of them waits: then one must lead. */
 const LOOK_JITTER = 0.2;
 
@@ -111,6 +116,8 @@ class Candidate {
   /** The lease as last seen, and when by our own steady clock it was first seen like this. */
   #seen: Lease | undefined;
   #seenAtMs = 0;
+  /** {@link #seenAtMs} of the lease whose end was announced last. */
+  #announcedAtMs: number | undefined;
   /** The claim that the server has accepted last. */
   #claim: LeaseClaim | undefined;
   #leading = false;
@@ -150,7 +157,7 @@ class Candidate {
           return true;
         }
         waits();
-        await this.#pause(Math.min(this.#lookEveryMs() * (1 + LOOK_JITTER * random()), this.#othersRemainingMs()), signal);
+        await this.#pause(Math.min(this.#lookEveryMs() * (1 + LOOK_JITTER * random()), this.#untilExpiryMs()), signal);
       }
       return false;
     } finally {
@@ -158,7 +165,16 @@ class Candidate {
     }
   }
 
-  /** Until the lease that somebody else holds is over, unless it is renewed. Where that is not known, for ever. */
+  /** Until the lease that somebody else holds is about to be over, which is announced, or is over. */
+  #untilExpiryMs(): number {
+    const remainingMs = this.#othersRemainingMs();
+    if (remainingMs > EXPIRY_AHEAD_MS) return remainingMs === Number.POSITIVE_INFINITY ? remainingMs : remainingMs - EXPIRY_AHEAD_MS;
+    if (this.#announcedAtMs !== this.#seenAtMs) this.#options.onExpiring?.();
+    this.#announcedAtMs = this.#seenAtMs;
+    return remainingMs;
+  }
+
+  /** Until it is over; where that is not known, for ever. */
   #othersRemainingMs(): number {
     const remainingMs = this.#seenAtMs + (this.#seen?.spec?.leaseDurationSeconds ?? 0) * 1000 - this.#options.clock.monotonic();
     return this.#heldByOther() && remainingMs > 0 ? remainingMs : Number.POSITIVE_INFINITY;

@@ -30,6 +30,11 @@ export interface Reflector {
    * far it is is listed anew. Rejects when `signal` aborts first.
    */
   catchUp(signal: AbortSignal): Promise<void>;
+  /**
+   * {@link catchUp} is likely to be called in about {@link CATCH_UP_AHEAD_MS}: the watch that it needs is opened now, so that the bookmark is
+   * near by then.
+   */
+  willCatchUp(): void;
   /** When the server last gave a sign of life on this list and watch: on the clock's `monotonic`, from the making of the reflector on. */
   lastHeardMs(): number;
 }
@@ -66,6 +71,9 @@ const CATCH_UP_WATCH_SECONDS = 3;
 /** For so long after its start a watch of {@link CATCH_UP_WATCH_SECONDS} has its bookmark still before it. */
 const BOOKMARK_AHEAD_MS = 1_000;
 
+/** How long before the bookmark is needed its watch is best opened: with time left for the question how far the server is. */
+export const CATCH_UP_AHEAD_MS = 700;
+
 /** By then storage that tells how far it is every 5 s (etcd's progress notifications) has told so. */
 const CATCH_UP_WATCHES = 3;
 
@@ -94,6 +102,10 @@ class ListingReflector<T extends KubeObject> implements Reflector {
   #position: string | undefined;
   /** Whether the server may have been replaced by an older one since it gave us our place. */
   #unsure = false;
+  /** The next watch is to bring its bookmark soon. */
+  #isCatchUpNear = false;
+  /** Until when the present watch has its bookmark surely before it, on the clock's `monotonic`. */
+  #bookmarkAheadMs = Number.NEGATIVE_INFINITY;
   /** Ends the present watch or pause. */
   #hurry = new AbortController();
   /** Somebody else has seen that our place may be of another course of things. */
@@ -125,12 +137,29 @@ class ListingReflector<T extends KubeObject> implements Reflector {
     const abort = (): void => waiting.reached.reject(signal.reason);
     signal.addEventListener('abort', abort, { once: true });
     this.#waiting.add(waiting);
-    this.#hurry.abort(new Error('the watch is to catch up'));
+    const isWatched = this.#options.clock.monotonic() < this.#bookmarkAheadMs;
     try {
+      if (!isWatched || !(await this.#isAsked(signal))) this.#hurry.abort(new Error('the watch is to catch up'));
       await waiting.reached.promise;
     } finally {
       signal.removeEventListener('abort', abort);
       this.#waiting.delete(waiting);
+    }
+  }
+
+  willCatchUp(): void {
+    this.#isCatchUpNear = true;
+    this.#hurry.abort(new Error('the watch is to catch up soon'));
+  }
+
+  /** Whether the server has said how far it is, in time for the bookmark of the present watch. */
+  async #isAsked(signal: AbortSignal): Promise<boolean> {
+    try {
+      await this.#askPosition(this.#position ?? '', signal);
+      return this.#options.clock.monotonic() < this.#bookmarkAheadMs;
+    } catch {
+      // The next watch asks again, and its failure is reported.
+      return false;
     }
   }
 
@@ -180,7 +209,8 @@ class ListingReflector<T extends KubeObject> implements Reflector {
   /** One watch, until it ends. Throws when it broke or was of no use. */
   async #watch(from: string, signal: AbortSignal): Promise<void> {
     const { client, resource, clock, random, namespace, labelSelector, fieldSelector, answer, log, course } = this.#options;
-    const catchesUp = this.#waiting.size > 0;
+    const catchesUp = this.#waiting.size > 0 || this.#isCatchUpNear;
+    this.#isCatchUpNear = false;
     const timeoutSeconds = catchesUp ? CATCH_UP_WATCH_SECONDS : Math.round(WATCH_SECONDS_MIN + random() * WATCH_SECONDS_SPREAD);
     // Where nobody keeps a course, there are Leases that tell of a restore.
     const listsAfter = course !== undefined && !catchesUp;
@@ -204,6 +234,7 @@ class ListingReflector<T extends KubeObject> implements Reflector {
       const first = [...this.#waiting].some(({ target }) => target === undefined);
       if (ask) await this.#askPosition(from, idle.signal);
       this.#hear();
+      if (catchesUp) this.#bookmarkAheadMs = startedMs + BOOKMARK_AHEAD_MS;
       // The bookmark of this watch may be older than a late answer. That of another watch is not.
       if (catchesUp && first && clock.monotonic() - startedMs >= BOOKMARK_AHEAD_MS && this.#isBehind()) return;
       for await (const batch of stream) {
@@ -222,6 +253,7 @@ class ListingReflector<T extends KubeObject> implements Reflector {
       else if (signal.aborted || !hurry.aborted) throw error;
     } finally {
       idle.stop();
+      this.#bookmarkAheadMs = Number.NEGATIVE_INFINITY;
     }
     // Nobody knows what the server was meanwhile: one that was restored then may by now be further than it had been.
     if (listsAfter && idle.expired()) this.#displaced = true;
@@ -240,7 +272,8 @@ class ListingReflector<T extends KubeObject> implements Reflector {
     this.#checkOrder(from, resourceVersion);
     course?.compared(resourceVersion, highest);
     for (const waiting of this.#waiting) waiting.target ??= resourceVersion;
-    this.#reach(from);
+    // Events of the watch may have come meanwhile.
+    this.#reach(this.#position ?? from);
   }
 
   /** Somebody waits for a version that no event or bookmark has shown yet. */

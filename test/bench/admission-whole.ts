@@ -145,6 +145,7 @@ function keptInformer<T extends KubeObject>(resource: Resource<T>): KeptInformer
     waitForSync: () => Promise.resolve(),
     lastResourceVersion: () => '1',
     catchUp: () => Promise.resolve(),
+    willCatchUp: () => undefined,
     lastHeardMs: () => 0,
     put: (object) => {
       const next = object as DeepReadonly<T>;

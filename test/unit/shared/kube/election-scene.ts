@@ -79,6 +79,8 @@ export function aWorld() {
   const server = new LeaseServer(clock);
   const leaders: string[] = [];
   const log: string[] = [];
+  /** When a candidate expected to lead soon, on the clock's `monotonic`. */
+  const expectedAtMs: number[] = [];
   const candidate = (identity: string, seed: number) => {
     const controller = new AbortController();
     const client = createKubeClient(server.transport(identity), { userAgent: identity, clock });
@@ -96,6 +98,7 @@ export function aWorld() {
       log: silentLogger,
       onWentBack: ({ message }: Error) => void wentBack.push(message),
       onWaiting: () => void (waits = true),
+      onExpiring: () => void expectedAtMs.push(clock.monotonic()),
     };
     const ended = runAsLeader(
       options,
@@ -124,5 +127,5 @@ export function aWorld() {
     };
     return { stop: () => controller.abort(new Error('stop')), ended, wentBack, waits: () => waits, mayWrite };
   };
-  return { clock, server, leaders, log, candidate };
+  return { clock, server, leaders, log, expectedAtMs, candidate };
 }

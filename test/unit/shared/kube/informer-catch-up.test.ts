@@ -186,6 +186,53 @@ describe('who wants to catch up', () => {
     expect(lists(world)).toHaveLength(1);
   });
 
+  test('does not open another watch where the one that was opened for it has its bookmark before it', async () => {
+    const world = aWorld();
+    await world.start();
+    world.informer.willCatchUp();
+    await world.clock.advance(700);
+    expect(watches(world).at(-1)).toContain('timeoutSeconds=3');
+    world.api.put('a');
+    world.api.touch();
+    const done = caughtUp(world);
+    await world.clock.advance(200);
+    expect(done()).toBe(false);
+    world.api.bookmark();
+    await world.clock.settle();
+    expect({ done: done(), watches: watches(world).length, lists: lists(world).length }).toEqual({ done: true, watches: 2, lists: 1 });
+    expect(cached(world.informer)).toEqual(['a']);
+  });
+
+  test('opens one itself where the bookmark of that one may have come already', async () => {
+    const world = aWorld();
+    await world.start();
+    world.informer.willCatchUp();
+    await world.clock.advance(1_000);
+    world.api.bookmark();
+    world.api.touch();
+    const done = caughtUp(world);
+    await world.clock.advance(900);
+    expect({ done: done(), watches: watches(world).length }).toEqual({ done: false, watches: 3 });
+    world.api.bookmark();
+    await world.clock.settle();
+    expect({ done: done(), lists: lists(world).length }).toEqual({ done: true, lists: 1 });
+  });
+
+  test('opens one itself where the server does not say in time how far it is', async () => {
+    const world = aWorld();
+    await world.start();
+    world.informer.willCatchUp();
+    await world.clock.advance(700);
+    world.api.put('a');
+    world.api.failNext(new Error('connection reset'));
+    const done = caughtUp(world);
+    await world.clock.settle();
+    expect(watches(world)).toHaveLength(3);
+    world.api.bookmark();
+    await world.clock.settle();
+    expect(done()).toBe(true);
+  });
+
   test('watches again at once where the answer to its question comes after the bookmark, which may be older', async () => {
     const world = aWorld();
     await world.start();

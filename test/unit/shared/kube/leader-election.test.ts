@@ -24,6 +24,21 @@ test('one of two candidates leads, and the other takes over at once when it step
   await second.ended;
 });
 
+test('a candidate expects to lead 0.7 s before the lease of another is over, once, and never while it is renewed', async () => {
+  const { clock, candidate, server, leaders, expectedAtMs } = aWorld();
+  candidate('a', 1);
+  await clock.advance(100);
+  candidate('b', 2);
+  while (clock.monotonic() < 60_000) await clock.advance(50);
+  expect(expectedAtMs).toEqual([]);
+  server.cutOff.add('a');
+  while (leaders.length < 2) await clock.advance(50);
+  expect(expectedAtMs).toHaveLength(1);
+  const aheadMs = clock.monotonic() - (expectedAtMs[0] ?? 0);
+  expect(aheadMs).toBeGreaterThanOrEqual(650);
+  expect(aheadMs).toBeLessThanOrEqual(750);
+});
+
 test('a leader gives its lease up though the answer to its last renewal was lost', async () => {
   const { clock, candidate, server } = aWorld();
   const first = candidate('a', 1);

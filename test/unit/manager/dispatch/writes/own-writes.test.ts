@@ -19,6 +19,7 @@ function anInformer() {
     waitForSync: async () => undefined,
     lastResourceVersion: () => version,
     catchUp: async () => undefined,
+    willCatchUp: () => undefined,
     lastHeardMs: () => 0,
     get: () => cached,
     list: () => [],
