@@ -31,8 +31,8 @@ export interface Reflector {
    */
   catchUp(signal: AbortSignal): Promise<void>;
   /**
-   * {@link catchUp} is likely to be called in about {@link CATCH_UP_AHEAD_MS}: the watch that it needs is opened now, so that the bookmark is
-   * near by then.
+   * {@link catchUp} is likely to be called in about {@link CATCH_UP_AHEAD_MS}: the watch that it needs is opened now, so that its bookmark
+   * is near by then.
    */
   willCatchUp(): void;
   /** When the server last gave a sign of life on this list and watch: on the clock's `monotonic`, from the making of the reflector on. */
