@@ -1,13 +1,16 @@
 import { isDeepStrictEqual } from 'node:util';
 import {
+  ADMISSION_ANNOTATION,
   CHECK_FIELD_MANAGER,
   CREATED_BY_ANNOTATION,
   ENDED_PODS_ANNOTATION,
   MANAGER_CONTROLLER_NAME,
+  ORIGIN_LABEL,
   QUEUE_NAME_LABEL,
   SWITCHYARD_GROUP,
 } from '../../shared/api/names.ts';
 import { quoted } from './cel-variables.ts';
+import { hasOrigin } from './job-write.ts';
 import { butFor, fieldOf, reservedName, textOf, type WriteRule } from './write-rule.ts';
 
 /** Rules about fields of both user and Switchyard, depending on the state of the Job. */
@@ -36,6 +39,15 @@ export const RELEASED_BY_ADMISSION: WriteRule = {
   problem: 'is set to false by the manager when the Job is admitted; leave it true',
   isBroken: ({ managed, oldSuspended, suspended }) => managed && oldSuspended && !suspended,
   brokenWhen: 'variables.managed && variables.oldSuspended && !variables.suspended',
+  policy: 'Fail',
+};
+
+/** API servers hold Jobs to it; of other kinds, definitions and operators may or may not. */
+export const CONTROLLER_STAYS: WriteRule = {
+  field: 'spec.managedBy',
+  problem: 'says who runs the object, and stays as it is; delete the object, and create it with the other value',
+  isBroken: ({ oldJob, managed, namesManager, oldNamesManager }) => oldJob !== undefined && managed && namesManager !== oldNamesManager,
+  brokenWhen: 'oldObject != null && variables.managed && variables.namesManager != variables.oldNamesManager',
   policy: 'Fail',
 };
 
@@ -94,6 +106,12 @@ export const MANAGER_WRITES_STATUS: WriteRule = {
   policy: 'Fail',
 };
 
+/** The same for an object of which the fields are not known: once it has a record, it is the manager's. */
+export const STATUS_OF_A_RECORD: Pick<WriteRule, 'field' | 'problem' | 'brokenWhen'> = {
+  ...MANAGER_WRITES_STATUS,
+  brokenWhen: `variables.ofStatus && ${quoted(ADMISSION_ANNOTATION)} in variables.oldAnnotations && !(${BY_A_CHECK})`,
+};
+
 export const COPY_FOLLOWS_ITS_ORIGINAL: WriteRule = {
   field: 'spec',
   problem: 'of a copy follows the Job that it is a copy of; change or suspend that one',
@@ -105,8 +123,8 @@ export const COPY_FOLLOWS_ITS_ORIGINAL: WriteRule = {
 /** On a copy next to its original, the worker is an ordinary user to the API server. */
 export const WORKER_REPORTS_ENDS: WriteRule = butFor(
   reservedName('annotations', ENDED_PODS_ANNOTATION),
-  ({ copy, writer }) => copy && writer === 'LocalWorker',
-  'variables.copy && variables.byLocalWorker',
+  ({ oldJob, writer }) => oldJob !== undefined && hasOrigin(oldJob) && writer === 'LocalWorker',
+  `${quoted(ORIGIN_LABEL)} in variables.oldLabels && variables.byLocalWorker`,
 );
 
 /** The webhook writes the annotation in the request of the creator; without the webhook creators may write it themselves. */

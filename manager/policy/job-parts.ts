@@ -38,6 +38,7 @@ import {
   RECOVERY_TIMEOUT_ANNOTATION,
   REQUESTS_ANNOTATION,
   START_TIMEOUT_ANNOTATION,
+  STATUS_ANNOTATION,
   SUBMISSION_ANNOTATION,
   SUBMISSION_ATTEMPT_ANNOTATION,
   SUBMISSION_PAYLOAD_ANNOTATION,
@@ -54,6 +55,7 @@ import {
 import {
   BORN_SUSPENDED,
   BORN_WITH_A_QUEUE,
+  CONTROLLER_STAYS,
   COPY_FOLLOWS_ITS_ORIGINAL,
   CREATOR_IS_WHO_CREATES,
   WORKER_REPORTS_ENDS,
@@ -147,6 +149,7 @@ export const JOB_PARTS: readonly JobPart[] = [
   own('annotations', RESUMED_FROM_ANNOTATION, 'What a copy said of its suspension when it was resumed.'),
   own('annotations', FENCED_ANNOTATION, 'Since when a worker keeps a copy of another kind suspended.'),
   own('annotations', POD_SELECTOR_ANNOTATION, 'The label selector of the pods of a copy of another kind.'),
+  own('annotations', STATUS_ANNOTATION, 'The conditions of a Job of another kind whose status has none.'),
   own('annotations', LAST_FAILURE_ANNOTATION, 'What its last failed pod ended with.'),
   {
     ...own('annotations', ENDED_PODS_ANNOTATION, 'What the pods of a copy ended with. Its worker writes it.'),
@@ -158,6 +161,7 @@ export const JOB_PARTS: readonly JobPart[] = [
     'Set by the webhook on a new Job with a queue, or by a user, with a queue and `spec.suspend: true`; immutable.',
     BORN_WITH_A_QUEUE,
     BORN_SUSPENDED,
+    CONTROLLER_STAYS,
   ),
   field(
     '`spec.suspend`',

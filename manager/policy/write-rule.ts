@@ -1,6 +1,7 @@
 import type { DeepReadonly, Job } from '../../shared/api/kubernetes.ts';
+import { MANAGER_CONTROLLER_NAME } from '../../shared/api/names.ts';
 import type { FieldProblem } from '../api/field-problem.ts';
-import { listed, quoted } from './cel-variables.ts';
+import { type DescribedFields, listed, quoted } from './cel-variables.ts';
 import type { WriteView } from './job-write.ts';
 
 /**
@@ -24,6 +25,19 @@ export const problemsOf = (rules: readonly WriteRule[], write: WriteView): Field
   rules
     .filter((rule) => rule.isBroken(write))
     .map(({ field, problem, detail }) => ({ field, problem: detail === undefined ? problem : detail(write) }));
+
+/** What a rule says of a Job, of an object of a described kind: with its fields instead of those of a Job; undefined: a Job. */
+export function inFieldsOf(fields: DescribedFields | undefined, { field, problem }: FieldProblem): FieldProblem {
+  if (fields === undefined) return { field, problem };
+  const { suspend, managedBy = { path: 'spec.managedBy', home: MANAGER_CONTROLLER_NAME } } = fields;
+  const said = (text: string): string =>
+    text
+      .replaceAll('spec.suspend', suspend)
+      .replaceAll('spec.managedBy', managedBy.path)
+      .replaceAll(MANAGER_CONTROLLER_NAME, managedBy.home)
+      .replace('spec.parallelism', 'spec');
+  return { field: said(field), problem: said(problem) };
+}
 
 export type Place = 'labels' | 'annotations' | 'finalizers';
 
