@@ -136,7 +136,7 @@ export function policyOfKind(described: DescribedKind): PolicyParts {
     failurePolicy: 'Fail',
     resourceRules: resourceRulesOf('Validating', { group, plural: resource }),
     kind,
-    matchConditions: policyConditions(MARKS, form.needsMark ? undefined : form),
+    matchConditions: policyConditions(MARKS, described.managedBy && form),
     ...judging(
       rules.map((rule) => ({ ...rule, ...inFieldsOf(described, rule) })),
       variables,

@@ -36,6 +36,10 @@ export const COMMON_VARIABLES: readonly CelVariable[] = [
   { name: 'oldFinalizers', expression: ofOld('[]', 'has(oldObject.metadata.finalizers) ? oldObject.metadata.finalizers : []') },
   { name: 'queue', expression: queueIn('variables.labels') },
   { name: 'oldQueue', expression: queueIn('variables.oldLabels') },
+  {
+    name: 'specChanged',
+    expression: 'oldObject != null && (has(object.spec) != has(oldObject.spec) || has(object.spec) && object.spec != oldObject.spec)',
+  },
   // Empty fields of a request are absent.
   { name: 'ofStatus', expression: "has(request.subResource) && request.subResource == 'status'" },
   { name: 'username', expression: "has(request.userInfo.username) ? request.userInfo.username : ''" },
@@ -61,8 +65,11 @@ export const COMMON_VARIABLES: readonly CelVariable[] = [
 export type ObjectForm = {
   /** CEL: whether an object names this manager as its controller. */
   readonly namesManager: (object: string) => string;
-  /** Others use that name, too: an object of this manager also has a queue, or copies. */
-  readonly needsMark: boolean;
+  /**
+   * CEL, of an object that does: whether it does by a name that only this manager has. With another's name it also needs a queue, or copies,
+   * to be this manager's. Absent: there is no other name.
+   */
+  readonly namesNobodyElse?: (object: string) => string;
   /** CEL: whether an object names our worker as its controller. */
   readonly namesWorker: (object: string) => string;
   /** CEL: whether an object is suspended. */
@@ -73,7 +80,6 @@ export type ObjectForm = {
 
 export const JOB_FORM: ObjectForm = {
   namesManager: (object) => isManagedBy(object, MANAGER_CONTROLLER_NAME),
-  needsMark: false,
   namesWorker: (object) => isManagedBy(object, WORKER_CONTROLLER_NAME),
   isSuspended: (object) => `${specHas(object, 'suspend')} && ${object}.spec.suspend`,
   countsPods: true,
@@ -83,20 +89,27 @@ export const JOB_FORM: ObjectForm = {
 export type DescribedFields = Pick<WorkKindSpec, 'suspend' | 'managedBy'>;
 
 /** Its definition may allow anything there: what is not of the right type is as good as absent. */
-export const describedForm = ({ suspend, managedBy }: DescribedFields): ObjectForm => ({
-  namesManager: (object) => (managedBy === undefined ? 'true' : fieldIs(object, managedBy.path, quoted(managedBy.home))),
-  needsMark: managedBy?.home !== MANAGER_CONTROLLER_NAME,
-  namesWorker: (object) => (managedBy === undefined ? 'false' : fieldIs(object, managedBy.path, quoted(WORKER_CONTROLLER_NAME))),
-  isSuspended: (object) => fieldIs(object, suspend, 'true'),
-  countsPods: false,
-});
+export function describedForm({ suspend, managedBy }: DescribedFields): ObjectForm {
+  const others = { isSuspended: (object: string) => fieldIs(object, suspend, '== true'), countsPods: false };
+  if (managedBy === undefined) return { ...others, namesManager: () => 'true', namesNobodyElse: () => 'false', namesWorker: () => 'false' };
+  const { path, home } = managedBy;
+  const namesWorker = (object: string): string => fieldIs(object, path, `== ${quoted(WORKER_CONTROLLER_NAME)}`);
+  const isOurs = `== ${quoted(MANAGER_CONTROLLER_NAME)}`;
+  if (home === MANAGER_CONTROLLER_NAME) return { ...others, namesWorker, namesManager: (object) => fieldIs(object, path, isOurs) };
+  return {
+    ...others,
+    namesWorker,
+    namesManager: (object) => fieldIs(object, path, `in ${listed([home, MANAGER_CONTROLLER_NAME])}`),
+    namesNobodyElse: (object) => `${object}.${path} ${isOurs}`,
+  };
+}
 
 /** The variables of objects of a form, the common ones among them. In the order in which they use one another. */
 export const variablesOf = (form: ObjectForm): readonly CelVariable[] => [
   ...COMMON_VARIABLES,
   { name: 'namesManager', expression: form.namesManager('object') },
   { name: 'oldNamesManager', expression: `oldObject != null && ${form.namesManager('oldObject')}` },
-  { name: 'managed', expression: form.needsMark ? NAMED_AND_MARKED : NAMED },
+  { name: 'managed', expression: managedIn(form) },
   {
     name: 'copy',
     expression: `!variables.managed && (${quoted(ORIGIN_LABEL)} in variables.labels || ${quoted(ORIGIN_LABEL)} in variables.oldLabels)`,
@@ -108,10 +121,14 @@ export const variablesOf = (form: ObjectForm): readonly CelVariable[] => [
   ...(form.countsPods ? POD_VARIABLES : []),
 ];
 
-const NAMED = 'variables.namesManager || variables.oldNamesManager';
-const NAMED_AND_MARKED =
-  `variables.namesManager && (${quoted(QUEUE_NAME_LABEL)} in variables.labels || ${quoted(COPIES_FINALIZER)} in variables.finalizers)` +
-  ` || variables.oldNamesManager && (${quoted(QUEUE_NAME_LABEL)} in variables.oldLabels || ${quoted(COPIES_FINALIZER)} in variables.oldFinalizers)`;
+function managedIn({ namesNobodyElse }: ObjectForm): string {
+  if (namesNobodyElse === undefined) return 'variables.namesManager || variables.oldNamesManager';
+  const [queue, copies] = [quoted(QUEUE_NAME_LABEL), quoted(COPIES_FINALIZER)];
+  return (
+    `variables.namesManager && (${queue} in variables.labels || ${copies} in variables.finalizers || ${namesNobodyElse('object')}) || ` +
+    `variables.oldNamesManager && (${queue} in variables.oldLabels || ${copies} in variables.oldFinalizers || ${namesNobodyElse('oldObject')})`
+  );
+}
 
 const POD_VARIABLES: readonly CelVariable[] = [
   { name: 'parallelism', expression: parallelismOf('object') },
@@ -143,12 +160,12 @@ export function usedBy(expressions: readonly string[], variables: readonly CelVa
   return variables.filter(({ name }) => used.has(name));
 }
 
-/** CEL: whether the field at this path (`spec.runPolicy.suspend`) has a value, whatever else is there. */
-function fieldIs(object: string, path: string, value: string): string {
+/** CEL: whether a field (`spec.runPolicy.suspend`) is there and `== VALUE` or `in LIST`, whatever else is there. */
+function fieldIs(object: string, path: string, test: string): string {
   const steps = path.split('.');
   const fields = steps.map((_, index) => [object, ...steps.slice(0, index + 1)].join('.'));
   const isThere = fields.map((field, index) => (index === fields.length - 1 ? `has(${field})` : `has(${field}) && type(${field}) == map`));
-  return `${isThere.join(' && ')} && ${fields.at(-1)} == ${value}`;
+  return `${isThere.join(' && ')} && ${fields.at(-1)} ${test}`;
 }
 
 export function specHas(object: string, field: string): string {

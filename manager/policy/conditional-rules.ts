@@ -2,6 +2,7 @@ import { isDeepStrictEqual } from 'node:util';
 import {
   ADMISSION_ANNOTATION,
   CHECK_FIELD_MANAGER,
+  COPIES_FINALIZER,
   CREATED_BY_ANNOTATION,
   ENDED_PODS_ANNOTATION,
   MANAGER_CONTROLLER_NAME,
@@ -106,17 +107,19 @@ export const MANAGER_WRITES_STATUS: WriteRule = {
   policy: 'Fail',
 };
 
-/** The same for an object of which the fields are not known: once it has a record, it is the manager's. */
+/** The same for an object of which the fields are not known: the manager has given it a record, and its finalizer. */
 export const STATUS_OF_A_RECORD: Pick<WriteRule, 'field' | 'problem' | 'brokenWhen'> = {
   ...MANAGER_WRITES_STATUS,
-  brokenWhen: `variables.ofStatus && ${quoted(ADMISSION_ANNOTATION)} in variables.oldAnnotations && !(${BY_A_CHECK})`,
+  brokenWhen:
+    `variables.ofStatus && ${quoted(ADMISSION_ANNOTATION)} in variables.oldAnnotations` +
+    ` && ${quoted(COPIES_FINALIZER)} in variables.oldFinalizers && !(${BY_A_CHECK})`,
 };
 
 export const COPY_FOLLOWS_ITS_ORIGINAL: WriteRule = {
   field: 'spec',
   problem: 'of a copy follows the Job that it is a copy of; change or suspend that one',
   isBroken: ({ job, oldJob, copy }) => oldJob !== undefined && copy && !isDeepStrictEqual(job.spec, oldJob.spec),
-  brokenWhen: 'oldObject != null && variables.copy && object.spec != oldObject.spec',
+  brokenWhen: 'variables.copy && variables.specChanged',
   policy: 'Fail',
 };
 

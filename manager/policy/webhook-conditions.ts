@@ -1,5 +1,4 @@
 import {
-  ADMISSION_ANNOTATION,
   BUILT_IN_JOB_CONTROLLER_NAME,
   COPIES_FINALIZER,
   KUEUE_QUEUE_NAME_LABEL,
@@ -10,7 +9,7 @@ import {
   SWITCHYARD_GROUP,
 } from '../../shared/api/names.ts';
 import type { Resource } from '../../shared/api/resources.ts';
-import { inlined, JOB_FORM, listed, type ObjectForm, quoted, specHas, withIdentities } from './cel-variables.ts';
+import { describedForm, inlined, listed, type ObjectForm, quoted, specHas, withIdentities } from './cel-variables.ts';
 import { JOB_PARTS, SEEN_PARTS } from './job-parts.ts';
 import type { Identities } from './writer.ts';
 import { anyChangedWhen, type Place } from './write-rule.ts';
@@ -79,14 +78,18 @@ export const UNLABELLED_WEBHOOK = {
   },
 } as const;
 
-/** Changed names are tested here; rules of fields are used as they are. */
-const CHANGES_JUDGED_PARTS = [
-  ...(['labels', 'annotations', 'finalizers'] as const).map((place) =>
+/** Names that a write changes, of an object of any kind. */
+const CHANGED_NAMES = (['labels', 'annotations', 'finalizers'] as const)
+  .map((place) =>
     anyChangedWhen(
       place,
       SEEN_PARTS.flatMap((part) => (part.place === place ? [part.name] : [])),
     ),
-  ),
+  )
+  .join(' || ');
+
+/** What else is judged of a Job: rules of fields are used as they are. */
+const CHANGES_OF_JOBS = [
   ...JOB_PARTS.flatMap(({ part, rules }) => (part.place === 'field' ? rules.map(({ brokenWhen }) => `(${brokenWhen})`) : [])),
   ...JOB_PARTS.flatMap(({ seenWhen }) => (seenWhen === undefined ? [] : [`(${seenWhen})`])),
 ].join(' || ');
@@ -96,10 +99,16 @@ const CHANGES_JUDGED_PARTS = [
  * status of all but copies, which their operators write.
  */
 const CHANGES_OF_OTHER_KINDS =
-  `request.resource.group != ${quoted(JOB.apiGroups[0])} && oldObject != null && (variables.ofStatus` +
-  ` ? !(${quoted(ORIGIN_LABEL)} in variables.oldLabels) || ${quoted(ADMISSION_ANNOTATION)} in variables.oldAnnotations` +
-  ' : has(object.spec) != has(oldObject.spec) || has(object.spec) && object.spec != oldObject.spec' +
-  ' || variables.labels != variables.oldLabels || variables.annotations != variables.oldAnnotations)';
+  `oldObject == null || (variables.ofStatus ? !(${quoted(ORIGIN_LABEL)} in variables.oldLabels)` +
+  ` || ${quoted(QUEUE_NAME_LABEL)} in variables.oldLabels || ${quoted(COPIES_FINALIZER)} in variables.oldFinalizers` +
+  ' : variables.specChanged || variables.labels != variables.oldLabels || variables.annotations != variables.oldAnnotations)';
+
+/** As a Job says it, and some other kinds do; these may have anything there. */
+const NAMES_MANAGER = describedForm({
+  suspend: 'spec.suspend',
+  managedBy: { path: 'spec.managedBy', home: MANAGER_CONTROLLER_NAME },
+}).namesManager;
+const IS_A_JOB = `request.resource.group == ${quoted(JOB.apiGroups[0])}`;
 
 const BY_THE_MANAGER = inlined('variables.byManager');
 /** On purpose and by name, with the right to do so. It comes last, because the authorizer is the most expensive test. */
@@ -143,7 +152,7 @@ const inOrder = (name: string, ...questions: readonly string[]): readonly MatchC
 export const OVERRIDE_CONDITIONS: readonly MatchCondition[] = inOrder(
   'overrides-the-rules',
   `${inlined('variables.fieldManager')} == ${quoted(OVERRIDE_FIELD_MANAGER)}`,
-  concerns(SEEN_PARTS, JOB_FORM.namesManager),
+  concerns(SEEN_PARTS, NAMES_MANAGER),
   MAY_OVERRIDE,
 );
 
@@ -175,9 +184,9 @@ export const MATCH_CONDITIONS: Readonly<Record<WebhookKind, readonly MatchCondit
   Mutating: inOrder('has-a-queue', inlined(`variables.queue != '' || ${HAS_KUEUES_QUEUE}`), `!(${BY_THE_MANAGER})`),
   Validating: inOrder(
     'touches-what-is-ours',
-    concerns(SEEN_PARTS, JOB_FORM.namesManager),
+    concerns(SEEN_PARTS, NAMES_MANAGER),
     `!(${BY_THE_MANAGER})`,
-    inlined(`${CHANGES_JUDGED_PARTS} || ${CHANGES_OF_OTHER_KINDS}`),
+    inlined(`${CHANGED_NAMES} || (${IS_A_JOB} ? ${CHANGES_OF_JOBS} : ${CHANGES_OF_OTHER_KINDS})`),
     `!(${OVERRIDDEN})`,
   ),
 };
@@ -189,7 +198,7 @@ export const MATCH_CONDITIONS: Readonly<Record<WebhookKind, readonly MatchCondit
 export const UNLABELLED_CONDITIONS: readonly MatchCondition[] = inOrder(
   'may-be-managed',
   "!request.namespace.startsWith('kube-')",
-  `request.resource.group != ${quoted(JOB.apiGroups[0])} || !(${specHas('object', 'managedBy')}) || object.spec.managedBy in ${listed([BUILT_IN_JOB_CONTROLLER_NAME, MANAGER_CONTROLLER_NAME])}`,
+  `!(${IS_A_JOB}) || !(${specHas('object', 'managedBy')}) || object.spec.managedBy in ${listed([BUILT_IN_JOB_CONTROLLER_NAME, MANAGER_CONTROLLER_NAME])}`,
   `!(${BY_THE_MANAGER})`,
 );
 
