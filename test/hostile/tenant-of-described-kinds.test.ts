@@ -220,10 +220,7 @@ describe.each(KINDS)('a tenant of a %s that waits', (name, { resource: of, spec,
   });
 
   test('makes no new one that is admitted, released, or of nobody’s queue', async () => {
-    const [named, queued] = [
-      { name: 'new', namespace: NAMESPACE },
-      { name: 'new', ...QUEUED },
-    ];
+    const queued = { name: 'new', ...QUEUED };
     await refused(tenant.create(of, object({ ...queued, annotations: { [ADMISSION_ANNOTATION]: FORGED } })), RECORD);
     await refused(
       tenant.create(of, object({ ...queued, finalizers: [COPIES_FINALIZER] })),
