@@ -1,6 +1,7 @@
 /**
- * Writes what follows from the table of who may write what (manager/policy), and from the descriptions of the chart: match conditions and admission policies for the chart, and the
- * table in docs/security.md. `node scripts/generate-job-policy.ts` after a change there; a test holds the committed files to it.
+ * Writes what follows from the table of who may write what (manager/policy) and from the descriptions of the chart: match conditions and
+ * admission policies for the chart, and the table in docs/security.md. `node scripts/generate-job-policy.ts` after a change of either; a
+ * test holds the committed files to it.
  */
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';

@@ -66,8 +66,8 @@ export type ObjectForm = {
   /** CEL: whether an object names this manager as its controller. */
   readonly namesManager: (object: string) => string;
   /**
-   * CEL, of an object that does: whether it does by a name that only this manager has. With another's name it also needs a queue, or copies,
-   * to be this manager's. Absent: there is no other name.
+   * CEL, of an object that does: whether it does by a name that only this manager has. With another's name it also needs a queue, or
+   * copies, to be this manager's. Absent: there is no other name.
    */
   readonly namesNobodyElse?: (object: string) => string;
   /** CEL: whether an object names our worker as its controller. */
@@ -156,7 +156,7 @@ export function usedBy(expressions: readonly string[], variables: readonly CelVa
       note(variables.find((each) => each.name === name)?.expression ?? '');
     }
   };
-  expressions.forEach(note);
+  for (const each of expressions) note(each);
   return variables.filter(({ name }) => used.has(name));
 }
 

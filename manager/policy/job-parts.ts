@@ -114,29 +114,25 @@ const queue = (name: string, says: string): JobPart => ({
 /** The allowed writes by part. A user may always suspend and delete, and owns every part without a row. */
 export const JOB_PARTS: readonly JobPart[] = [
   own('annotations', ADMISSION_ANNOTATION, 'The admission record. The manager writes it when it admits the Job.'),
-  own('finalizers', COPIES_FINALIZER, 'Put on with the record, and taken off when the copies of the Job are gone.'),
+  own('finalizers', COPIES_FINALIZER, 'From the record on, until the copies of the Job are gone.'),
   own('labels', CLUSTER_LABEL, 'The cluster of the record, for lists.'),
   own('annotations', TRACE_ID_ANNOTATION, 'The trace of the Job, where one is exported.'),
   {
-    ...own(
-      'annotations',
-      CREATED_BY_ANNOTATION,
-      'The user who created the Job. The webhook writes it into a new Job with a queue, over any other value.',
-    ),
+    ...own('annotations', CREATED_BY_ANNOTATION, 'The user who created the Job, by the webhook.'),
     rules: [CREATOR_IS_WHO_CREATES],
   },
   own(
     'annotations',
     ACTS_ANNOTATION,
-    'Which users held, released or cancelled the Job in the dashboard or over HTTP (the manager writes it), or passed by these rules (the webhook does).',
+    'Which users held, released or cancelled the Job in the dashboard or over HTTP, or passed by these rules.',
   ),
   own('annotations', CARRIED_CONTENT_ANNOTATION, 'Digests of the ConfigMaps and Secrets of the first copy (carryContent).'),
-  ofSubmission(SUBMISSION_ANNOTATION, 'The submission that the Job came from, written when it is created.'),
+  ofSubmission(SUBMISSION_ANNOTATION, 'The submission that the Job came from.'),
   ofSubmission(SUBMITTED_AT_ANNOTATION, 'When that was submitted.'),
   ofSubmission(SUBMISSION_TENANT_ANNOTATION, 'Its SubmissionQueue.'),
   ofSubmission(SUBMISSION_PAYLOAD_ANNOTATION, 'Hash of what was submitted.'),
   ofSubmission(SUBMISSION_ATTEMPT_ANNOTATION, 'Which attempt the Job is.'),
-  ofSubmission(ATTACHMENTS_ANNOTATION, 'The ConfigMaps that it brought along, with digests of their content.'),
+  ofSubmission(ATTACHMENTS_ANNOTATION, 'The ConfigMaps that it brought along, with digests.'),
   ofSubmission(SUBMITTED_BY_ANNOTATION, 'The user who submitted it over HTTP.'),
   ofSubmission(SUBMISSION_SEAL_ANNOTATION, 'Seals these, for this Job.'),
   ofSubmission(SUBMISSION_FINALIZER, 'Of a Job of a submission, until it is noted that it was made.', 'finalizers'),
@@ -147,9 +143,9 @@ export const JOB_PARTS: readonly JobPart[] = [
   own('annotations', JOB_CONTROLLER_ANNOTATION, 'The Job controller that a copy was made for.'),
   own('annotations', CARRY_PENDING_ANNOTATION, 'Whether ConfigMaps and Secrets of a copy are still to be written.'),
   own('annotations', RESUMED_FROM_ANNOTATION, 'What a copy said of its suspension when it was resumed.'),
-  own('annotations', FENCED_ANNOTATION, 'Since when a worker keeps a copy of another kind suspended.'),
+  own('annotations', FENCED_ANNOTATION, 'Since when a worker keeps a copy suspended.'),
   own('annotations', POD_SELECTOR_ANNOTATION, 'The label selector of the pods of a copy of another kind.'),
-  own('annotations', STATUS_ANNOTATION, 'The conditions of a Job of another kind whose status has none.'),
+  own('annotations', STATUS_ANNOTATION, 'The conditions of an object whose status has none.'),
   own('annotations', LAST_FAILURE_ANNOTATION, 'What its last failed pod ended with.'),
   {
     ...own('annotations', ENDED_PODS_ANNOTATION, 'What the pods of a copy ended with. Its worker writes it.'),
@@ -192,15 +188,11 @@ export const JOB_PARTS: readonly JobPart[] = [
     unseen: true,
   },
   wish('annotations', PRIORITY_ANNOTATION),
-  wish(
-    'labels',
-    CANARY_LABEL,
-    'Marks a canary. The manager counts and deletes only those with its name for a canary, in the namespace of `--canary-queue`.',
-  ),
+  wish('labels', CANARY_LABEL, 'Marks a canary, in the namespace of `--canary-queue` alone.'),
   wish('labels', PRIORITY_CLASS_LABEL),
   wish('labels', MAX_EXEC_TIME_LABEL),
   {
-    ...wish('labels', KUEUE_MAX_EXEC_TIME_LABEL, `\`${MAX_EXEC_TIME_LABEL}\` of a new Job is made from it, together with the queue label.`),
+    ...wish('labels', KUEUE_MAX_EXEC_TIME_LABEL, `\`${MAX_EXEC_TIME_LABEL}\` is made from it with the queue.`),
     unseen: true,
   },
   {
@@ -209,11 +201,7 @@ export const JOB_PARTS: readonly JobPart[] = [
   },
   wish('annotations', MIN_PARALLELISM_ANNOTATION),
   {
-    ...wish(
-      'annotations',
-      KUEUE_MIN_PARALLELISM_ANNOTATION,
-      `\`${MIN_PARALLELISM_ANNOTATION}\` of a new Job is made from it, together with the queue label.`,
-    ),
+    ...wish('annotations', KUEUE_MIN_PARALLELISM_ANNOTATION, `\`${MIN_PARALLELISM_ANNOTATION}\` is made from it with the queue.`),
     unseen: true,
   },
   wish('annotations', TRACEPARENT_ANNOTATION),

@@ -1,6 +1,6 @@
 /**
- * Goal: of objects of described kinds, wherever their fields are and whatever stands there, API servers with our policies and the webhook are
- * of one mind, and the webhook is asked about what it would refuse.
+ * Goal: of objects of described kinds, wherever their fields are and whatever stands there, API servers with our policies and the webhook
+ * are of one mind, and the webhook is asked about what it would refuse.
  */
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
@@ -121,7 +121,7 @@ const requestsOf = (spec: WorkKindSpec): fc.Arbitrary<PolicyRequest> => {
     });
 };
 
-/** Fields that the webhook refuses, but for the number of pods, which no policy knows. It reads an object without a spec as one with an empty one. */
+/** Fields that the webhook refuses, but for the number of pods, which no policy knows. It reads an absent spec as an empty one. */
 function judgedBy(spec: WorkKindSpec): (request: PolicyRequest) => string[] {
   const kind = describedKind(compiled(spec));
   const read = (object: WorkObject): WorkObject => ({ ...object, spec: object.spec ?? {} });
