@@ -4,14 +4,11 @@ import {
   CHECK_FIELD_MANAGER,
   COPIES_FINALIZER,
   CREATED_BY_ANNOTATION,
-  ENDED_PODS_ANNOTATION,
   MANAGER_CONTROLLER_NAME,
-  ORIGIN_LABEL,
   QUEUE_NAME_LABEL,
   SWITCHYARD_GROUP,
 } from '../../shared/api/names.ts';
 import { quoted } from './cel-variables.ts';
-import { hasOrigin } from './job-write.ts';
 import { butFor, fieldOf, reservedName, textOf, type WriteRule } from './write-rule.ts';
 
 /** Rules about fields of both user and Switchyard, depending on the state of the Job. */
@@ -115,20 +112,15 @@ export const STATUS_OF_A_RECORD: Pick<WriteRule, 'field' | 'problem' | 'brokenWh
     ` && ${quoted(COPIES_FINALIZER)} in variables.oldFinalizers && !(${BY_A_CHECK})`,
 };
 
+/** The fence of a worker suspends copies that others run. */
 export const COPY_FOLLOWS_ITS_ORIGINAL: WriteRule = {
   field: 'spec',
   problem: 'of a copy follows the Job that it is a copy of; change or suspend that one',
-  isBroken: ({ job, oldJob, copy }) => oldJob !== undefined && copy && !isDeepStrictEqual(job.spec, oldJob.spec),
-  brokenWhen: 'variables.copy && variables.specChanged',
+  isBroken: ({ job, oldJob, copy, runByWorker, writer }) =>
+    oldJob !== undefined && copy && (runByWorker || writer !== 'LocalWorker') && !isDeepStrictEqual(job.spec, oldJob.spec),
+  brokenWhen: 'variables.copy && (variables.runByWorker || !variables.byLocalWorker) && variables.specChanged',
   policy: 'Fail',
 };
-
-/** On a copy next to its original, the worker is an ordinary user to the API server. */
-export const WORKER_REPORTS_ENDS: WriteRule = butFor(
-  reservedName('annotations', ENDED_PODS_ANNOTATION),
-  ({ oldJob, writer }) => oldJob !== undefined && hasOrigin(oldJob) && writer === 'LocalWorker',
-  `${quoted(ORIGIN_LABEL)} in variables.oldLabels && variables.byLocalWorker`,
-);
 
 /** The webhook writes the annotation in the request of the creator; without the webhook creators may write it themselves. */
 export const CREATOR_IS_WHO_CREATES: WriteRule = {

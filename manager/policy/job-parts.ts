@@ -58,7 +58,6 @@ import {
   CONTROLLER_STAYS,
   COPY_FOLLOWS_ITS_ORIGINAL,
   CREATOR_IS_WHO_CREATES,
-  WORKER_REPORTS_ENDS,
   GROWS_ONLY_SUSPENDED,
   QUEUE_IS_NOT_ADDED_LATER,
   QUEUE_IS_NOT_REMOVED,
@@ -66,7 +65,7 @@ import {
   RELEASED_BY_ADMISSION,
   MANAGER_WRITES_STATUS,
 } from './conditional-rules.ts';
-import { ofSubmissions, reservedName, type Place, type WriteRule } from './write-rule.ts';
+import { ofCopies, ofSubmissions, reservedName, type Place, type WriteRule } from './write-rule.ts';
 
 /**
  * A part of a Job and its owner. Every field that Switchyard reads or writes of Jobs on the manager cluster has a row in {@link JOB_PARTS}.
@@ -97,6 +96,8 @@ const ofSubmission = (name: string, says: string, place: Place = 'annotations'):
   ...own(place, name, says),
   rules: [ofSubmissions(place, name)],
 });
+/** The worker on this cluster may also write it, on copies. */
+const ofWorker = (name: string, says: string): JobPart => ({ ...own('annotations', name, says), rules: [ofCopies('annotations', name)] });
 const wish = (place: Place, name: string, says = ''): JobPart => ({ part: { place, name }, owner: 'user', says, rules: [] });
 const field = (name: string, owner: JobPart['owner'], says: string, ...rules: WriteRule[]): JobPart => ({
   part: { place: 'field', name },
@@ -142,15 +143,12 @@ export const JOB_PARTS: readonly JobPart[] = [
   own('annotations', DISPATCH_EPOCH_ANNOTATION, 'The placement of a copy.'),
   own('annotations', JOB_CONTROLLER_ANNOTATION, 'The Job controller that a copy was made for.'),
   own('annotations', CARRY_PENDING_ANNOTATION, 'Whether ConfigMaps and Secrets of a copy are still to be written.'),
-  own('annotations', RESUMED_FROM_ANNOTATION, 'What a copy said of its suspension when it was resumed.'),
-  own('annotations', FENCED_ANNOTATION, 'Since when a worker keeps a copy suspended.'),
+  ofWorker(RESUMED_FROM_ANNOTATION, 'What a copy said of its suspension when it was resumed.'),
+  ofWorker(FENCED_ANNOTATION, 'Since when a worker keeps a copy suspended.'),
   own('annotations', POD_SELECTOR_ANNOTATION, 'The label selector of the pods of a copy of another kind.'),
   own('annotations', STATUS_ANNOTATION, 'The conditions of an object whose status has none.'),
   own('annotations', LAST_FAILURE_ANNOTATION, 'What its last failed pod ended with.'),
-  {
-    ...own('annotations', ENDED_PODS_ANNOTATION, 'What the pods of a copy ended with. Its worker writes it.'),
-    rules: [WORKER_REPORTS_ENDS],
-  },
+  ofWorker(ENDED_PODS_ANNOTATION, 'What the pods of a copy ended with. Its worker writes it.'),
   field(
     `\`spec.managedBy: ${MANAGER_CONTROLLER_NAME}\``,
     'both',

@@ -103,6 +103,9 @@ const CHANGES_OF_OTHER_KINDS =
   ` || ${quoted(QUEUE_NAME_LABEL)} in variables.oldLabels || ${quoted(COPIES_FINALIZER)} in variables.oldFinalizers` +
   ' : variables.specChanged || variables.labels != variables.oldLabels || variables.annotations != variables.oldAnnotations)';
 
+/** A worker on this cluster suspends copies because the manager is away: it cannot be asked. The policies judge these writes. */
+const NOT_BY_THE_FENCE = `!(${quoted(ORIGIN_LABEL)} in variables.oldLabels && variables.byLocalWorker)`;
+
 /** As a Job says it, and some other kinds do; these may have anything there. */
 const NAMES_MANAGER = describedForm({
   suspend: 'spec.suspend',
@@ -186,6 +189,7 @@ export const MATCH_CONDITIONS: Readonly<Record<WebhookKind, readonly MatchCondit
     'touches-what-is-ours',
     concerns(SEEN_PARTS, NAMES_MANAGER),
     `!(${BY_THE_MANAGER})`,
+    inlined(`${IS_A_JOB} || ${NOT_BY_THE_FENCE}`),
     inlined(`${CHANGED_NAMES} || (${IS_A_JOB} ? ${CHANGES_OF_JOBS} : ${CHANGES_OF_OTHER_KINDS})`),
     `!(${OVERRIDDEN})`,
   ),

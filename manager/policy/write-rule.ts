@@ -1,8 +1,8 @@
 import type { DeepReadonly, Job } from '../../shared/api/kubernetes.ts';
-import { MANAGER_CONTROLLER_NAME } from '../../shared/api/names.ts';
+import { MANAGER_CONTROLLER_NAME, ORIGIN_LABEL } from '../../shared/api/names.ts';
 import type { FieldProblem } from '../api/field-problem.ts';
 import { type DescribedFields, listed, quoted } from './cel-variables.ts';
-import type { WriteView } from './job-write.ts';
+import { hasOrigin, type WriteView } from './job-write.ts';
 
 /**
  * A rule that forbids one kind of write, in two forms: a function for the webhook, and CEL for API servers. A test compares the two.
@@ -56,6 +56,14 @@ export const ofSubmissions = (place: Place, name: string): WriteRule =>
     reservedName(place, name),
     ({ writer, oldJob }) => writer === 'Submission' && oldJob === undefined,
     'oldObject == null && variables.bySubmission',
+  );
+
+/** The same, except for the worker on this cluster that looks after copies: to the API server it is an ordinary user. */
+export const ofCopies = (place: Place, name: string): WriteRule =>
+  butFor(
+    reservedName(place, name),
+    ({ writer, oldJob }) => writer === 'LocalWorker' && oldJob !== undefined && hasOrigin(oldJob),
+    `${quoted(ORIGIN_LABEL)} in variables.oldLabels && variables.byLocalWorker`,
   );
 
 /** The rule with an exception for some writes, in both forms. */

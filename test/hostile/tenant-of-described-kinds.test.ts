@@ -13,6 +13,7 @@ import {
   CHECK_FIELD_MANAGER,
   CLUSTER_LABEL,
   COPIES_FINALIZER,
+  FENCED_ANNOTATION,
   HOLD_ANNOTATION,
   MANAGER_FIELD_MANAGER,
   ORIGIN_LABEL,
@@ -53,6 +54,7 @@ const definitionOf = ({ group, plural, kind }: Resource<WorkObject>): object => 
 
 let world: WholeWorld;
 let tenant: KubeClient;
+let clientOf: (name: string) => KubeClient;
 const stop = new AbortController();
 const operators: Promise<void>[] = [];
 
@@ -66,9 +68,9 @@ beforeAll(async () => {
       if (cluster === HOME) await installPolicies(client);
     },
   });
-  const client = (name: string): KubeClient =>
+  clientOf = (name) =>
     createKubeClient(world.plane(HOME).transport({ name, groups: ['system:masters'] }), { userAgent: 'test', clock: world.clock });
-  tenant = client('mallory');
+  tenant = clientOf('mallory');
   world.startWorker('east', 'worker-east');
   operators.push(
     runJobSetOperator({ client: world.client('east'), clock: world.clock, random: seededRandom(1), log: silentLogger }, stop.signal),
@@ -87,7 +89,8 @@ afterAll(async () => {
 
 /** Those of the chart for these kinds, of which one is the user's own. */
 async function installPolicies(client: KubeClient): Promise<void> {
-  const rendered = renderChart('manager', 'kinds={JobSet,RayJob,PyTorchJob}', 'ownKinds={crews.example.com}');
+  const here = ['localWorker.enabled=true', 'localWorker.users={worker-here}'];
+  const rendered = renderChart('manager', 'kinds={JobSet,RayJob,PyTorchJob}', 'ownKinds={crews.example.com}', ...here);
   for (const [kind, plural] of [
     ['ValidatingAdmissionPolicy', 'validatingadmissionpolicies'],
     ['ValidatingAdmissionPolicyBinding', 'validatingadmissionpolicybindings'],
@@ -291,6 +294,21 @@ test('a user holds a running JobSet by its own field, and the manager puts it to
   await tenant.delete(of, held);
   await world.clock.advance(30_000);
   await expect(tenant.get(of, held)).rejects.toThrow(/not found/);
+});
+
+test('a copy on the manager’s own cluster is changed by the fence of its worker, and told of by its operator, but by no tenant', async () => {
+  const of = JOB_SETS as unknown as Resource<WorkObject>;
+  const copy = { metadata: { ...key('copy'), labels: { [ORIGIN_LABEL]: 'other' } }, spec: { suspend: false, replicatedJobs } };
+  await clientOf(MANAGER.name).create(of, copy as Unsaved<WorkObject>, { fieldManager: MANAGER_FIELD_MANAGER });
+  const stopped = merge({ metadata: { annotations: { [FENCED_ANNOTATION]: '2026-01-01T00:00:00Z' } }, spec: { suspend: true } });
+  const refusal =
+    /spec: of a copy follows the Job that it is a copy of|annotations\[switchyard\.dev\/fenced\]: is written by Switchyard only/;
+  await expect(tenant.patch(of, key('copy'), stopped)).rejects.toThrow(refusal);
+  await expect(tenant.patch(of, key('copy'), merge({ spec: { suspend: true } }))).rejects.toThrow(/spec: of a copy follows/);
+  await clientOf('worker-here').patch(of, key('copy'), stopped);
+  await expect(clientOf('worker-here').patch(of, key('copy'), annotated(ADMISSION_ANNOTATION, FORGED))).rejects.toThrow(RECORD);
+  await clientOf('operator').patchStatus(of, key('copy'), merge({ status: { terminalState: 'Failed' } }));
+  await tenant.delete(of, key('copy'));
 });
 
 describe('of a kind that only a WorkKind of the user describes', () => {

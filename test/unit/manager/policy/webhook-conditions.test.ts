@@ -142,6 +142,10 @@ describe('a change of an object of a described kind', () => {
     expect(judgesIt(rayJob({}, foreign), rayJob({ suspend: false }, foreign))).toBe(false);
     expect(judgesIt(rayJob({}, copy), rayJob({}, copy), status)).toBe(false);
     expect(judgesIt(rayJob({}, copy), rayJob({ suspend: false }, copy))).toBe(true);
+    // The fence of the worker on this cluster, while the manager is away; without the label it is an ordinary user.
+    const byWorker = { username: 'worker', fieldManager: undefined };
+    expect(judgesIt(rayJob({ suspend: false }, copy), rayJob({}, copy), byWorker)).toBe(false);
+    expect(judgesIt(rayJob({}), rayJob({ suspend: false }), byWorker)).toBe(true);
     expect(judgesIt(rayJob({}), rayJob({}), status)).toBe(true);
   });
 
