@@ -1,12 +1,13 @@
 /**
- * Writes what follows from the table of who may write what (manager/policy): match conditions and admission policies for the chart, and the
- * table in docs/security.md. `node scripts/generate-job-policy.ts` after a change there; a test holds the committed files to it.
+ * Writes what follows from the table of who may write what (manager/policy) and from the descriptions of the chart: match conditions and
+ * admission policies for the chart, and the table in docs/security.md. `node scripts/generate-job-policy.ts` after a change of either; a
+ * test holds the committed files to it.
  */
-import { readFileSync, writeFileSync } from 'node:fs';
+import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
-import { stringify } from 'yaml';
-import { POLICY_PARTS } from '../manager/policy/admission-policies.ts';
-import { CEL_VARIABLES } from '../manager/policy/cel-variables.ts';
+import { parse, stringify } from 'yaml';
+import type { WorkKindObject } from '../manager/api/work-kind.ts';
+import { POLICY_PARTS, policyOfKind } from '../manager/policy/admission-policies.ts';
 import { partsTable } from '../manager/policy/parts-table.ts';
 import {
   HAS_QUEUE_LABEL,
@@ -19,8 +20,14 @@ import {
 } from '../manager/policy/webhook-conditions.ts';
 
 const ROOT = path.join(import.meta.dirname, '..');
-export const POLICY_FILE = path.join(ROOT, 'charts', 'switchyard-manager', 'files', 'job-policy.yaml');
+const FILES = path.join(ROOT, 'charts', 'switchyard-manager', 'files');
+export const POLICY_FILE = path.join(FILES, 'job-policy.yaml');
 export const SECURITY_FILE = path.join(ROOT, 'docs', 'security.md');
+
+/** The descriptions that the chart has. */
+const DESCRIBED = readdirSync(path.join(FILES, 'kinds')).map(
+  (name) => parse(readFileSync(path.join(FILES, 'kinds', name), 'utf8')) as WorkKindObject,
+);
 
 /** The chart puts the lists `variables.managers` and `variables.localWorkers` in. */
 export const policyFile = (): string =>
@@ -31,8 +38,7 @@ export const policyFile = (): string =>
       matchConditions: MATCH_CONDITIONS,
       unlabelled: { webhook: UNLABELLED_WEBHOOK, matchConditions: UNLABELLED_CONDITIONS },
       override: { webhook: OVERRIDE_WEBHOOK, matchConditions: OVERRIDE_CONDITIONS },
-      variables: CEL_VARIABLES,
-      policies: POLICY_PARTS,
+      policies: [...POLICY_PARTS, ...DESCRIBED.map(({ spec }) => policyOfKind(spec))],
     },
     { aliasDuplicateObjects: false, lineWidth: 0 },
   )}`;

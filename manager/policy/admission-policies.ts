@@ -1,21 +1,36 @@
 import { OVERRIDE_FIELD_MANAGER } from '../../shared/api/names.ts';
 import { omitUndefined } from '../../shared/runtime/omit-undefined.ts';
-import { CEL_VARIABLES, type CelVariable } from './cel-variables.ts';
+import type { WorkKindSpec } from '../api/work-kind.ts';
+import {
+  COMMON_VARIABLES,
+  type CelVariable,
+  type DescribedFields,
+  describedForm,
+  isJudgedBy,
+  JOB_FORM,
+  JOB_VARIABLES,
+  usedBy,
+  variablesOf,
+} from './cel-variables.ts';
+import { STATUS_OF_A_RECORD } from './conditional-rules.ts';
 import { OWN_PARTS, WRITE_RULES } from './job-parts.ts';
 import { OWN_ACCOUNT_RULES } from './own-account.ts';
 import {
   BY_THE_ACCOUNT,
   HAS_QUEUE_LABEL,
+  MARKS,
   ofInstallation,
   OVERRIDE_CONDITIONS,
   OWN_ACCOUNT_RESOURCES,
   policyConditions,
   RESOURCE_RULES,
+  resourceRulesOf,
   type MatchCondition,
   type ObjectSelector,
+  type ResourceRule,
 } from './webhook-conditions.ts';
 import type { Identities } from './writer.ts';
-import type { WriteRule } from './write-rule.ts';
+import { inFieldsOf, type WriteRule } from './write-rule.ts';
 
 export type Validation = { readonly expression: string; readonly message: string; readonly reason: 'Invalid' };
 
@@ -24,10 +39,15 @@ export type PolicyParts = {
   /** Suffix of the release's name. */
   readonly name: string;
   readonly failurePolicy: 'Fail' | 'Ignore';
-  readonly resourceRules: readonly object[];
+  readonly resourceRules: readonly ResourceRule[];
+  /** It is about the described kinds of the installation as well. */
+  readonly ofAllKinds?: true;
+  /** The described kind of which it is: without that it is left out. */
+  readonly kind?: string;
   /** A write is judged where the old or the new Job has such labels. */
   readonly objectSelector?: ObjectSelector;
   readonly matchConditions: readonly MatchCondition[];
+  readonly variables: readonly CelVariable[];
   readonly validations: readonly Validation[];
   /** Actions on a write that fails a validation. */
   readonly validationActions: readonly ('Deny' | 'Warn' | 'Audit')[];
@@ -37,16 +57,21 @@ export type PolicyParts = {
  * The rules of the table as policies, which an API server enforces by itself, also while no manager answers. Rules that protect
  * Switchyard's own fields are in one policy, which also refuses a write when an expression cannot be evaluated. The other has the rules
  * about the queue label, so that a selector, without an expression, skips foreign Jobs; the old Job matches where the label is removed. A
- * third policy bounds the manager's own account. The last one refuses nothing: a user who bypasses the rules in an emergency gets a
- * warning, and the audit log of the API server records it, also while no manager answers.
+ * third policy bounds the manager's own account.
+ *
+ * Rules about labels, annotations and finalizers are the same for any kind: the policy `kinds` has them for objects of all described kinds,
+ * and {@link policyOfKind} those for which one has to know where a kind keeps its fields.
+ *
+ * The last policy refuses nothing: a user who bypasses the rules in an emergency gets a warning, and the audit log of the API server
+ * records it, also while no manager answers.
  */
 export const POLICY_PARTS: readonly PolicyParts[] = [
   {
     name: 'own',
     failurePolicy: 'Fail',
     resourceRules: RESOURCE_RULES.Validating,
-    matchConditions: policyConditions(OWN_PARTS),
-    validations: validationsOf('Fail'),
+    matchConditions: policyConditions(OWN_PARTS, JOB_FORM),
+    ...judging(rulesThat('Fail'), JOB_VARIABLES),
     validationActions: ['Deny'],
   },
   {
@@ -55,7 +80,7 @@ export const POLICY_PARTS: readonly PolicyParts[] = [
     resourceRules: RESOURCE_RULES.Validating,
     objectSelector: HAS_QUEUE_LABEL,
     matchConditions: policyConditions('selected'),
-    validations: validationsOf('Ignore'),
+    ...judging(rulesThat('Ignore'), JOB_VARIABLES),
     validationActions: ['Deny'],
   },
   {
@@ -63,14 +88,25 @@ export const POLICY_PARTS: readonly PolicyParts[] = [
     failurePolicy: 'Fail',
     resourceRules: OWN_ACCOUNT_RESOURCES,
     matchConditions: BY_THE_ACCOUNT,
-    validations: OWN_ACCOUNT_RULES.map(validationOf),
+    ...judging(OWN_ACCOUNT_RULES, JOB_VARIABLES),
+    validationActions: ['Deny'],
+  },
+  {
+    name: 'kinds',
+    failurePolicy: 'Fail',
+    resourceRules: [],
+    ofAllKinds: true,
+    matchConditions: policyConditions(OWN_PARTS),
+    ...judging([...WRITE_RULES.filter(isOfAnyKind), STATUS_OF_A_RECORD], COMMON_VARIABLES),
     validationActions: ['Deny'],
   },
   {
     name: 'override',
     failurePolicy: 'Ignore',
     resourceRules: RESOURCE_RULES.Validating,
+    ofAllKinds: true,
     matchConditions: OVERRIDE_CONDITIONS,
+    variables: [],
     validations: [
       {
         expression: 'false',
@@ -82,19 +118,63 @@ export const POLICY_PARTS: readonly PolicyParts[] = [
   },
 ];
 
-function validationsOf(policy: WriteRule['policy']): Validation[] {
-  return WRITE_RULES.filter((rule) => rule.policy === policy).map(validationOf);
+/** A described kind, as far as policies need to know it; without fields where a user's own WorkKind has them. */
+export type PolicyKind = Pick<WorkKindSpec, 'group' | 'resource'> & Partial<Omit<DescribedKind, 'group' | 'resource'>>;
+type DescribedKind = Pick<WorkKindSpec, 'group' | 'resource' | 'kind'> & DescribedFields;
+
+/**
+ * The policy with the rules of a described kind that read its fields: who runs it, whether it is suspended, its status and queue. What its
+ * pods ask for only expressions of its description tell, and so the webhook alone judges that.
+ */
+export function policyOfKind(described: DescribedKind): PolicyParts {
+  const { group, resource, kind } = described;
+  const form = describedForm(described);
+  const variables = variablesOf(form);
+  const rules = WRITE_RULES.filter((rule) => !isOfAnyKind(rule) && isJudgedBy(rule.brokenWhen, variables));
+  return {
+    name: kind.toLowerCase(),
+    failurePolicy: 'Fail',
+    resourceRules: resourceRulesOf('Validating', { group, plural: resource }),
+    kind,
+    matchConditions: policyConditions(MARKS, described.managedBy && form),
+    ...judging(
+      rules.map((rule) => ({ ...rule, ...inFieldsOf(described, rule) })),
+      variables,
+    ),
+    validationActions: ['Deny'],
+  };
 }
 
-function validationOf({ field, problem, brokenWhen }: Pick<WriteRule, 'field' | 'problem' | 'brokenWhen'>): Validation {
+type RuleInWords = Pick<WriteRule, 'field' | 'problem' | 'brokenWhen'>;
+
+/** Rules as validations, with the variables that they use. */
+function judging(rules: readonly RuleInWords[], variables: readonly CelVariable[]): Pick<PolicyParts, 'variables' | 'validations'> {
+  return {
+    variables: usedBy(
+      rules.map(({ brokenWhen }) => brokenWhen),
+      variables,
+    ),
+    validations: rules.map(validationOf),
+  };
+}
+
+function validationOf({ field, problem, brokenWhen }: RuleInWords): Validation {
   return { expression: `!(${brokenWhen})`, message: `${field}: ${problem}`, reason: 'Invalid' };
 }
 
+function rulesThat(policy: WriteRule['policy']): WriteRule[] {
+  return WRITE_RULES.filter((rule) => rule.policy === policy);
+}
+
+function isOfAnyKind({ brokenWhen }: RuleInWords): boolean {
+  return isJudgedBy(brokenWhen, COMMON_VARIABLES);
+}
+
 /** The variables of the policies of an installation. */
-export const policyVariables = ({ managers, localWorkers }: Identities): readonly CelVariable[] => [
+const withOwnNames = ({ managers, localWorkers }: Identities, variables: readonly CelVariable[]): readonly CelVariable[] => [
   { name: 'managers', expression: JSON.stringify(managers) },
   { name: 'localWorkers', expression: JSON.stringify(localWorkers) },
-  ...CEL_VARIABLES,
+  ...variables,
 ];
 
 export type PolicyObject = {
@@ -110,19 +190,28 @@ type PolicySpec = {
   readonly validations: readonly Validation[];
 };
 
-/** The policies of an installation called `release`, and their bindings, as the chart creates them. */
-export const admissionPolicies = (release: string, identities: Identities): readonly PolicyObject[] =>
-  POLICY_PARTS.flatMap(({ name, failurePolicy, resourceRules, objectSelector, matchConditions, validations, validationActions }) => {
-    const metadata = { name: `${release}-${name}` };
-    const spec: PolicySpec = {
-      failurePolicy,
-      matchConstraints: { ...omitUndefined({ objectSelector }), resourceRules },
-      matchConditions: ofInstallation(matchConditions, identities),
-      variables: policyVariables(identities),
-      validations,
-    };
-    return [
-      { kind: 'ValidatingAdmissionPolicy', metadata, spec },
-      { kind: 'ValidatingAdmissionPolicyBinding', metadata, spec: { policyName: metadata.name, validationActions } },
-    ];
-  });
+/** The policies of an installation called `release` that takes these described kinds, and their bindings, as the chart creates them. */
+export function admissionPolicies(release: string, identities: Identities, kinds: readonly PolicyKind[] = []): readonly PolicyObject[] {
+  const ofKinds = kinds.flatMap(({ group, resource }) => resourceRulesOf('Validating', { group, plural: resource }));
+  const parts = [...POLICY_PARTS, ...kinds.filter(isDescribed).map(policyOfKind)];
+  return parts.flatMap(
+    ({ name, failurePolicy, resourceRules, ofAllKinds, objectSelector, matchConditions, variables, validations, validationActions }) => {
+      const rules = ofAllKinds === true ? [...resourceRules, ...ofKinds] : resourceRules;
+      if (rules.length === 0) return [];
+      const metadata = { name: `${release}-${name}` };
+      const spec: PolicySpec = {
+        failurePolicy,
+        matchConstraints: { ...omitUndefined({ objectSelector }), resourceRules: rules },
+        matchConditions: ofInstallation(matchConditions, identities),
+        variables: withOwnNames(identities, variables),
+        validations,
+      };
+      return [
+        { kind: 'ValidatingAdmissionPolicy', metadata, spec },
+        { kind: 'ValidatingAdmissionPolicyBinding', metadata, spec: { policyName: metadata.name, validationActions } },
+      ];
+    },
+  );
+}
+
+const isDescribed = (kind: PolicyKind): kind is DescribedKind => kind.suspend !== undefined && kind.kind !== undefined;

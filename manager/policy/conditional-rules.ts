@@ -1,8 +1,9 @@
 import { isDeepStrictEqual } from 'node:util';
 import {
+  ADMISSION_ANNOTATION,
   CHECK_FIELD_MANAGER,
+  COPIES_FINALIZER,
   CREATED_BY_ANNOTATION,
-  ENDED_PODS_ANNOTATION,
   MANAGER_CONTROLLER_NAME,
   QUEUE_NAME_LABEL,
   SWITCHYARD_GROUP,
@@ -36,6 +37,15 @@ export const RELEASED_BY_ADMISSION: WriteRule = {
   problem: 'is set to false by the manager when the Job is admitted; leave it true',
   isBroken: ({ managed, oldSuspended, suspended }) => managed && oldSuspended && !suspended,
   brokenWhen: 'variables.managed && variables.oldSuspended && !variables.suspended',
+  policy: 'Fail',
+};
+
+/** API servers hold Jobs to it; of other kinds, definitions and operators may or may not. */
+export const CONTROLLER_STAYS: WriteRule = {
+  field: 'spec.managedBy',
+  problem: 'says who runs the object, and stays as it is; delete the object, and create it with the other value',
+  isBroken: ({ oldJob, managed, namesManager, oldNamesManager }) => oldJob !== undefined && managed && namesManager !== oldNamesManager,
+  brokenWhen: 'oldObject != null && variables.managed && variables.namesManager != variables.oldNamesManager',
   policy: 'Fail',
 };
 
@@ -94,20 +104,23 @@ export const MANAGER_WRITES_STATUS: WriteRule = {
   policy: 'Fail',
 };
 
+/** The same for an object of which the fields are not known: the manager has given it a record, and its finalizer. */
+export const STATUS_OF_A_RECORD: Pick<WriteRule, 'field' | 'problem' | 'brokenWhen'> = {
+  ...MANAGER_WRITES_STATUS,
+  brokenWhen:
+    `variables.ofStatus && ${quoted(ADMISSION_ANNOTATION)} in variables.oldAnnotations` +
+    ` && ${quoted(COPIES_FINALIZER)} in variables.oldFinalizers && !(${BY_A_CHECK})`,
+};
+
+/** The fence of a worker suspends copies that others run. */
 export const COPY_FOLLOWS_ITS_ORIGINAL: WriteRule = {
   field: 'spec',
   problem: 'of a copy follows the Job that it is a copy of; change or suspend that one',
-  isBroken: ({ job, oldJob, copy }) => oldJob !== undefined && copy && !isDeepStrictEqual(job.spec, oldJob.spec),
-  brokenWhen: 'oldObject != null && variables.copy && object.spec != oldObject.spec',
+  isBroken: ({ job, oldJob, copy, runByWorker, writer }) =>
+    oldJob !== undefined && copy && (runByWorker || writer !== 'LocalWorker') && !isDeepStrictEqual(job.spec, oldJob.spec),
+  brokenWhen: 'variables.copy && (variables.runByWorker || !variables.byLocalWorker) && variables.specChanged',
   policy: 'Fail',
 };
-
-/** On a copy next to its original, the worker is an ordinary user to the API server. */
-export const WORKER_REPORTS_ENDS: WriteRule = butFor(
-  reservedName('annotations', ENDED_PODS_ANNOTATION),
-  ({ copy, writer }) => copy && writer === 'LocalWorker',
-  'variables.copy && variables.byLocalWorker',
-);
 
 /** The webhook writes the annotation in the request of the creator; without the webhook creators may write it themselves. */
 export const CREATOR_IS_WHO_CREATES: WriteRule = {

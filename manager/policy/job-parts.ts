@@ -39,6 +39,7 @@ import {
   RECOVERY_TIMEOUT_ANNOTATION,
   REQUESTS_ANNOTATION,
   START_TIMEOUT_ANNOTATION,
+  STATUS_ANNOTATION,
   SUBMISSION_ANNOTATION,
   SUBMISSION_ATTEMPT_ANNOTATION,
   SUBMISSION_PAYLOAD_ANNOTATION,
@@ -55,9 +56,9 @@ import {
 import {
   BORN_SUSPENDED,
   BORN_WITH_A_QUEUE,
+  CONTROLLER_STAYS,
   COPY_FOLLOWS_ITS_ORIGINAL,
   CREATOR_IS_WHO_CREATES,
-  WORKER_REPORTS_ENDS,
   GROWS_ONLY_SUSPENDED,
   QUEUE_IS_NOT_ADDED_LATER,
   QUEUE_IS_NOT_REMOVED,
@@ -65,7 +66,7 @@ import {
   RELEASED_BY_ADMISSION,
   MANAGER_WRITES_STATUS,
 } from './conditional-rules.ts';
-import { ofSubmissions, reservedName, type Place, type WriteRule } from './write-rule.ts';
+import { ofCopies, ofSubmissions, reservedName, type Place, type WriteRule } from './write-rule.ts';
 
 /**
  * A part of a Job and its owner. Every field that Switchyard reads or writes of Jobs on the manager cluster has a row in {@link JOB_PARTS}.
@@ -96,6 +97,8 @@ const ofSubmission = (name: string, says: string, place: Place = 'annotations'):
   ...own(place, name, says),
   rules: [ofSubmissions(place, name)],
 });
+/** The worker on this cluster may also write it, on copies. */
+const ofWorker = (name: string, says: string): JobPart => ({ ...own('annotations', name, says), rules: [ofCopies('annotations', name)] });
 const wish = (place: Place, name: string, says = ''): JobPart => ({ part: { place, name }, owner: 'user', says, rules: [] });
 const field = (name: string, owner: JobPart['owner'], says: string, ...rules: WriteRule[]): JobPart => ({
   part: { place: 'field', name },
@@ -113,29 +116,25 @@ const queue = (name: string, says: string): JobPart => ({
 /** The allowed writes by part. A user may always suspend and delete, and owns every part without a row. */
 export const JOB_PARTS: readonly JobPart[] = [
   own('annotations', ADMISSION_ANNOTATION, 'The admission record. The manager writes it when it admits the Job.'),
-  own('finalizers', COPIES_FINALIZER, 'Put on with the record, and taken off when the copies of the Job are gone.'),
+  own('finalizers', COPIES_FINALIZER, 'From the record on, until the copies of the Job are gone.'),
   own('labels', CLUSTER_LABEL, 'The cluster of the record, for lists.'),
   own('annotations', TRACE_ID_ANNOTATION, 'The trace of the Job, where one is exported.'),
   {
-    ...own(
-      'annotations',
-      CREATED_BY_ANNOTATION,
-      'The user who created the Job. The webhook writes it into a new Job with a queue, over any other value.',
-    ),
+    ...own('annotations', CREATED_BY_ANNOTATION, 'The user who created the Job, by the webhook.'),
     rules: [CREATOR_IS_WHO_CREATES],
   },
   own(
     'annotations',
     ACTS_ANNOTATION,
-    'Which users held, released or cancelled the Job in the dashboard or over HTTP (the manager writes it), or passed by these rules (the webhook does).',
+    'Which users held, released or cancelled the Job in the dashboard or over HTTP, or passed by these rules.',
   ),
   own('annotations', CARRIED_CONTENT_ANNOTATION, 'Digests of the ConfigMaps and Secrets of the first copy (carryContent).'),
-  ofSubmission(SUBMISSION_ANNOTATION, 'The submission that the Job came from, written when it is created.'),
+  ofSubmission(SUBMISSION_ANNOTATION, 'The submission that the Job came from.'),
   ofSubmission(SUBMITTED_AT_ANNOTATION, 'When that was submitted.'),
   ofSubmission(SUBMISSION_TENANT_ANNOTATION, 'Its SubmissionQueue.'),
   ofSubmission(SUBMISSION_PAYLOAD_ANNOTATION, 'Hash of what was submitted.'),
   ofSubmission(SUBMISSION_ATTEMPT_ANNOTATION, 'Which attempt the Job is.'),
-  ofSubmission(ATTACHMENTS_ANNOTATION, 'The ConfigMaps that it brought along, with digests of their content.'),
+  ofSubmission(ATTACHMENTS_ANNOTATION, 'The ConfigMaps that it brought along, with digests.'),
   ofSubmission(SUBMITTED_BY_ANNOTATION, 'The user who submitted it over HTTP.'),
   ofSubmission(SUBMISSION_SEAL_ANNOTATION, 'Seals these, for this Job.'),
   ofSubmission(SUBMISSION_FINALIZER, 'Of a Job of a submission, until it is noted that it was made.', 'finalizers'),
@@ -145,21 +144,20 @@ export const JOB_PARTS: readonly JobPart[] = [
   own('annotations', DISPATCH_EPOCH_ANNOTATION, 'The placement of a copy.'),
   own('annotations', JOB_CONTROLLER_ANNOTATION, 'The Job controller that a copy was made for.'),
   own('annotations', CARRY_PENDING_ANNOTATION, 'Whether ConfigMaps and Secrets of a copy are still to be written.'),
-  own('annotations', RESUMED_FROM_ANNOTATION, 'What a copy said of its suspension when it was resumed.'),
-  own('annotations', FENCED_ANNOTATION, 'Since when a worker keeps a copy of another kind suspended.'),
+  ofWorker(RESUMED_FROM_ANNOTATION, 'What a copy said of its suspension when it was resumed.'),
+  ofWorker(FENCED_ANNOTATION, 'Since when a worker keeps a copy suspended.'),
   own('annotations', POD_SELECTOR_ANNOTATION, 'The label selector of the pods of a copy of another kind.'),
-  own('annotations', NODE_LABELS_ANNOTATION, 'A digest of the node labels that a copy of another kind was sent with.'),
+  own('annotations', NODE_LABELS_ANNOTATION, 'A digest of the node labels of its pods.'),
+  own('annotations', STATUS_ANNOTATION, 'The conditions of an object whose status has none.'),
   own('annotations', LAST_FAILURE_ANNOTATION, 'What its last failed pod ended with.'),
-  {
-    ...own('annotations', ENDED_PODS_ANNOTATION, 'What the pods of a copy ended with. Its worker writes it.'),
-    rules: [WORKER_REPORTS_ENDS],
-  },
+  ofWorker(ENDED_PODS_ANNOTATION, 'What the pods of a copy ended with. Its worker writes it.'),
   field(
     `\`spec.managedBy: ${MANAGER_CONTROLLER_NAME}\``,
     'both',
     'Set by the webhook on a new Job with a queue, or by a user, with a queue and `spec.suspend: true`; immutable.',
     BORN_WITH_A_QUEUE,
     BORN_SUSPENDED,
+    CONTROLLER_STAYS,
   ),
   field(
     '`spec.suspend`',
@@ -190,15 +188,11 @@ export const JOB_PARTS: readonly JobPart[] = [
     unseen: true,
   },
   wish('annotations', PRIORITY_ANNOTATION),
-  wish(
-    'labels',
-    CANARY_LABEL,
-    'Marks a canary. The manager counts and deletes only those with its name for a canary, in the namespace of `--canary-queue`.',
-  ),
+  wish('labels', CANARY_LABEL, 'Marks a canary, in the namespace of `--canary-queue` alone.'),
   wish('labels', PRIORITY_CLASS_LABEL),
   wish('labels', MAX_EXEC_TIME_LABEL),
   {
-    ...wish('labels', KUEUE_MAX_EXEC_TIME_LABEL, `\`${MAX_EXEC_TIME_LABEL}\` of a new Job is made from it, together with the queue label.`),
+    ...wish('labels', KUEUE_MAX_EXEC_TIME_LABEL, `\`${MAX_EXEC_TIME_LABEL}\` is made from it with the queue.`),
     unseen: true,
   },
   {
@@ -207,11 +201,7 @@ export const JOB_PARTS: readonly JobPart[] = [
   },
   wish('annotations', MIN_PARALLELISM_ANNOTATION),
   {
-    ...wish(
-      'annotations',
-      KUEUE_MIN_PARALLELISM_ANNOTATION,
-      `\`${MIN_PARALLELISM_ANNOTATION}\` of a new Job is made from it, together with the queue label.`,
-    ),
+    ...wish('annotations', KUEUE_MIN_PARALLELISM_ANNOTATION, `\`${MIN_PARALLELISM_ANNOTATION}\` is made from it with the queue.`),
     unseen: true,
   },
   wish('annotations', TRACEPARENT_ANNOTATION),

@@ -1,5 +1,11 @@
 import type { DeepReadonly, WorkObject } from '../../shared/api/kubernetes.ts';
-import { ADMISSION_ANNOTATION, MANAGER_CONTROLLER_NAME, ORIGIN_LABEL, WORKER_CONTROLLER_NAME } from '../../shared/api/names.ts';
+import {
+  ADMISSION_ANNOTATION,
+  COPIES_FINALIZER,
+  MANAGER_CONTROLLER_NAME,
+  ORIGIN_LABEL,
+  WORKER_CONTROLLER_NAME,
+} from '../../shared/api/names.ts';
 import { queueNameOf } from '../api/job-annotations.ts';
 import type { WorkKind } from '../work-kind/work-kind.ts';
 import type { Writer } from './writer.ts';
@@ -18,8 +24,11 @@ export type JobWrite = {
 
 /** The facts about a write that rules use. The variables of the admission policies have the same names (cel-variables.ts). */
 export type WriteView = JobWrite & {
-  /** The Job is managed by the manager: admitted, and run elsewhere. `spec.managedBy` never changes. */
+  /** The Job is managed by the manager: admitted, and run elsewhere. */
   readonly managed: boolean;
+  /** Its field `managedBy` has the value of objects of this manager. */
+  readonly namesManager: boolean;
+  readonly oldNamesManager: boolean;
   /** A copy on a cluster that is its own worker cluster. A Job of the manager with the origin label is no copy. */
   readonly copy: boolean;
   readonly runByWorker: boolean;
@@ -37,11 +46,16 @@ export type WriteView = JobWrite & {
 export function viewOf(kind: WorkKind, write: JobWrite): WriteView {
   const { job, oldJob } = write;
   const isManaged = (each: DeepReadonly<WorkObject>): boolean => kind.controllerOf(each) === MANAGER_CONTROLLER_NAME;
+  // Some kinds need a mark beside the name: with one the name decides.
+  const namesManager = (each: DeepReadonly<WorkObject>): boolean =>
+    isManaged({ ...each, metadata: { ...each.metadata, finalizers: [COPIES_FINALIZER] } });
   const managed = isManaged(job) || (oldJob !== undefined && isManaged(oldJob));
   const oldSuspended = oldJob !== undefined && kind.isSuspended(oldJob);
   return {
     ...write,
     managed,
+    namesManager: namesManager(job),
+    oldNamesManager: oldJob !== undefined && namesManager(oldJob),
     copy: !managed && (hasOrigin(job) || (oldJob !== undefined && hasOrigin(oldJob))),
     runByWorker: kind.controllerOf(job) === WORKER_CONTROLLER_NAME,
     admitted: oldJob?.metadata.annotations?.[ADMISSION_ANNOTATION] !== undefined && !oldSuspended,
@@ -54,4 +68,5 @@ export function viewOf(kind: WorkKind, write: JobWrite): WriteView {
   };
 }
 
-const hasOrigin = ({ metadata }: DeepReadonly<WorkObject>): boolean => metadata.labels?.[ORIGIN_LABEL] !== undefined;
+/** Only a manager gives an object this label. */
+export const hasOrigin = ({ metadata }: DeepReadonly<WorkObject>): boolean => metadata.labels?.[ORIGIN_LABEL] !== undefined;

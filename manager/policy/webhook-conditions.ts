@@ -1,5 +1,6 @@
 import {
   BUILT_IN_JOB_CONTROLLER_NAME,
+  COPIES_FINALIZER,
   KUEUE_QUEUE_NAME_LABEL,
   MANAGER_CONTROLLER_NAME,
   ORIGIN_LABEL,
@@ -8,7 +9,7 @@ import {
   SWITCHYARD_GROUP,
 } from '../../shared/api/names.ts';
 import type { Resource } from '../../shared/api/resources.ts';
-import { inlined, isManagedBy, listed, quoted, specHas, withIdentities } from './cel-variables.ts';
+import { describedForm, inlined, listed, type ObjectForm, quoted, specHas, withIdentities } from './cel-variables.ts';
 import { JOB_PARTS, SEEN_PARTS } from './job-parts.ts';
 import type { Identities } from './writer.ts';
 import { anyChangedWhen, type Place } from './write-rule.ts';
@@ -23,6 +24,14 @@ export const OVERRIDE_WEBHOOK = { name: 'overrides.switchyard.dev', failurePolic
 
 const JOB = { apiGroups: ['batch'], apiVersions: ['v1'], scope: 'Namespaced' } as const;
 
+export type ResourceRule = {
+  readonly apiGroups: readonly string[];
+  readonly apiVersions: readonly string[];
+  readonly scope: 'Namespaced';
+  readonly resources: readonly string[];
+  readonly operations: readonly string[];
+};
+
 /** The requests that an API server reviews at all: `rules` of the webhooks, and `resourceRules` of the policies. */
 export const RESOURCE_RULES = {
   Mutating: [{ ...JOB, resources: ['jobs'], operations: ['CREATE'] }],
@@ -33,7 +42,7 @@ export const RESOURCE_RULES = {
 } as const;
 
 /** The requests for objects of a described kind: those for Jobs, as the chart has them (`switchyard.kindRules`). */
-export const resourceRulesOf = (kind: WebhookKind, { group, plural }: Pick<Resource, 'group' | 'plural'>): readonly object[] =>
+export const resourceRulesOf = (kind: WebhookKind, { group, plural }: Pick<Resource, 'group' | 'plural'>): readonly ResourceRule[] =>
   RESOURCE_RULES[kind].map((rule) => ({
     ...rule,
     apiGroups: [group],
@@ -69,17 +78,40 @@ export const UNLABELLED_WEBHOOK = {
   },
 } as const;
 
-/** Changed names are tested here; rules of fields are used as they are. */
-const CHANGES_JUDGED_PARTS = [
-  ...(['labels', 'annotations', 'finalizers'] as const).map((place) =>
+/** Names that a write changes, of an object of any kind. */
+const CHANGED_NAMES = (['labels', 'annotations', 'finalizers'] as const)
+  .map((place) =>
     anyChangedWhen(
       place,
       SEEN_PARTS.flatMap((part) => (part.place === place ? [part.name] : [])),
     ),
-  ),
+  )
+  .join(' || ');
+
+/** What else is judged of a Job: rules of fields are used as they are. */
+const CHANGES_OF_JOBS = [
   ...JOB_PARTS.flatMap(({ part, rules }) => (part.place === 'field' ? rules.map(({ brokenWhen }) => `(${brokenWhen})`) : [])),
   ...JOB_PARTS.flatMap(({ seenWhen }) => (seenWhen === undefined ? [] : [`(${seenWhen})`])),
 ].join(' || ');
+
+/**
+ * Of an object of another kind only the webhook knows which fields say what: it sees each change of spec, labels and annotations, and the
+ * status of all but copies, which their operators write.
+ */
+const CHANGES_OF_OTHER_KINDS =
+  `oldObject == null || (variables.ofStatus ? !(${quoted(ORIGIN_LABEL)} in variables.oldLabels)` +
+  ` || ${quoted(QUEUE_NAME_LABEL)} in variables.oldLabels || ${quoted(COPIES_FINALIZER)} in variables.oldFinalizers` +
+  ' : variables.specChanged || variables.labels != variables.oldLabels || variables.annotations != variables.oldAnnotations)';
+
+/** A worker on this cluster suspends copies because the manager is away: it cannot be asked. The policies judge these writes. */
+const NOT_BY_THE_FENCE = `!(${quoted(ORIGIN_LABEL)} in variables.oldLabels && variables.byLocalWorker)`;
+
+/** As a Job says it, and some other kinds do; these may have anything there. */
+const NAMES_MANAGER = describedForm({
+  suspend: 'spec.suspend',
+  managedBy: { path: 'spec.managedBy', home: MANAGER_CONTROLLER_NAME },
+}).namesManager;
+const IS_A_JOB = `request.resource.group == ${quoted(JOB.apiGroups[0])}`;
 
 const BY_THE_MANAGER = inlined('variables.byManager');
 /** On purpose and by name, with the right to do so. It comes last, because the authorizer is the most expensive test. */
@@ -91,16 +123,23 @@ const HAS_KUEUES_QUEUE =
   `variables.kueueQueueLabel && !(${quoted(QUEUE_NAME_LABEL)} in variables.labels)` +
   ` && ${quoted(KUEUE_QUEUE_NAME_LABEL)} in variables.labels && variables.labels[${quoted(KUEUE_QUEUE_NAME_LABEL)}] != ''`;
 
+type Named = { readonly place: Place; readonly name: string };
+
 /**
  * CEL: whether a Job is managed by the manager, or has one of these names, before or after the write. It comes first: most Jobs of a
- * cluster are foreign, and each of their writes costs the API server this test.
+ * cluster are foreign, and each of their writes costs the API server this test. `isManaged`: absent where names alone tell.
  */
-function concerns(parts: readonly { readonly place: Place; readonly name: string }[]): string {
+function concerns(parts: readonly Named[], isManaged?: (job: string) => string): string {
   const hasAny = (place: Place): string[] => {
     const names = parts.flatMap((part) => (part.place === place ? [`${quoted(part.name)} in job.metadata.${place}`] : []));
     return names.length === 0 ? [] : [`has(job.metadata.${place}) && (${names.join(' || ')})`];
   };
-  const ours = [isManagedBy('job', MANAGER_CONTROLLER_NAME), ...hasAny('labels'), ...hasAny('annotations'), ...hasAny('finalizers')];
+  const ours = [
+    ...(isManaged === undefined ? [] : [isManaged('job')]),
+    ...hasAny('labels'),
+    ...hasAny('annotations'),
+    ...hasAny('finalizers'),
+  ];
   return `[object, oldObject].exists(job, job != null && (${ours.join(' || ')}))`;
 }
 
@@ -116,17 +155,22 @@ const inOrder = (name: string, ...questions: readonly string[]): readonly MatchC
 export const OVERRIDE_CONDITIONS: readonly MatchCondition[] = inOrder(
   'overrides-the-rules',
   `${inlined('variables.fieldManager')} == ${quoted(OVERRIDE_FIELD_MANAGER)}`,
-  concerns(SEEN_PARTS),
+  concerns(SEEN_PARTS, NAMES_MANAGER),
   MAY_OVERRIDE,
 );
 
-/** The conditions of a policy with rules about these parts; `selected` where a selector already matches them. */
-export const policyConditions = (
-  parts: readonly { readonly place: Place; readonly name: string }[] | 'selected',
-): readonly MatchCondition[] =>
+/** The conditions of a policy with rules about these parts, and about objects of this form; `selected` where a selector matches them. */
+export const policyConditions = (parts: readonly Named[] | 'selected', form?: ObjectForm): readonly MatchCondition[] =>
   parts === 'selected'
     ? inOrder('not-by-the-manager', `!(${BY_THE_MANAGER})`, `!(${OVERRIDDEN})`)
-    : inOrder('concerns-switchyard', concerns(parts), `!(${BY_THE_MANAGER})`, `!(${OVERRIDDEN})`);
+    : inOrder('concerns-switchyard', concerns(parts, form?.namesManager), `!(${BY_THE_MANAGER})`, `!(${OVERRIDDEN})`);
+
+/** What an object bears whose fields are judged, where the name of its manager does not tell: a queue, its copies, or that it is one. */
+export const MARKS: readonly Named[] = [
+  { place: 'labels', name: QUEUE_NAME_LABEL },
+  { place: 'labels', name: ORIGIN_LABEL },
+  { place: 'finalizers', name: COPIES_FINALIZER },
+];
 
 /** The conditions of that policy: whatever field manager the account names. */
 export const BY_THE_ACCOUNT: readonly MatchCondition[] = inOrder(
@@ -143,18 +187,22 @@ export const MATCH_CONDITIONS: Readonly<Record<WebhookKind, readonly MatchCondit
   Mutating: inOrder('has-a-queue', inlined(`variables.queue != '' || ${HAS_KUEUES_QUEUE}`), `!(${BY_THE_MANAGER})`),
   Validating: inOrder(
     'touches-what-is-ours',
-    concerns(SEEN_PARTS),
+    concerns(SEEN_PARTS, NAMES_MANAGER),
     `!(${BY_THE_MANAGER})`,
-    inlined(CHANGES_JUDGED_PARTS),
+    inlined(`${IS_A_JOB} || ${NOT_BY_THE_FENCE}`),
+    inlined(`${CHANGED_NAMES} || (${IS_A_JOB} ? ${CHANGES_OF_JOBS} : ${CHANGES_OF_OTHER_KINDS})`),
     `!(${OVERRIDDEN})`,
   ),
 };
 
-/** Jobs of other controllers, of the manager, and of Kubernetes' own namespaces are none of its business, whatever the selector says. */
+/**
+ * Jobs of other controllers, of the manager, and of Kubernetes' own namespaces are none of its business, whatever the selector says. Which
+ * field of another kind names its controller only the webhook knows.
+ */
 export const UNLABELLED_CONDITIONS: readonly MatchCondition[] = inOrder(
   'may-be-managed',
   "!request.namespace.startsWith('kube-')",
-  `!(${specHas('object', 'managedBy')}) || object.spec.managedBy in ${listed([BUILT_IN_JOB_CONTROLLER_NAME, MANAGER_CONTROLLER_NAME])}`,
+  `!(${IS_A_JOB}) || !(${specHas('object', 'managedBy')}) || object.spec.managedBy in ${listed([BUILT_IN_JOB_CONTROLLER_NAME, MANAGER_CONTROLLER_NAME])}`,
   `!(${BY_THE_MANAGER})`,
 );
 

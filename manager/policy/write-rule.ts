@@ -1,7 +1,8 @@
 import type { DeepReadonly, Job } from '../../shared/api/kubernetes.ts';
+import { MANAGER_CONTROLLER_NAME, ORIGIN_LABEL } from '../../shared/api/names.ts';
 import type { FieldProblem } from '../api/field-problem.ts';
-import { listed, quoted } from './cel-variables.ts';
-import type { WriteView } from './job-write.ts';
+import { type DescribedFields, listed, quoted } from './cel-variables.ts';
+import { hasOrigin, type WriteView } from './job-write.ts';
 
 /**
  * A rule that forbids one kind of write, in two forms: a function for the webhook, and CEL for API servers. A test compares the two.
@@ -25,6 +26,19 @@ export const problemsOf = (rules: readonly WriteRule[], write: WriteView): Field
     .filter((rule) => rule.isBroken(write))
     .map(({ field, problem, detail }) => ({ field, problem: detail === undefined ? problem : detail(write) }));
 
+/** What a rule says of a Job, of an object of a described kind: with its fields instead of those of a Job; undefined: a Job. */
+export function inFieldsOf(fields: DescribedFields | undefined, { field, problem }: FieldProblem): FieldProblem {
+  if (fields === undefined) return { field, problem };
+  const { suspend, managedBy = { path: 'spec.managedBy', home: MANAGER_CONTROLLER_NAME } } = fields;
+  const said = (text: string): string =>
+    text
+      .replaceAll('spec.suspend', suspend)
+      .replaceAll('spec.managedBy', managedBy.path)
+      .replaceAll(MANAGER_CONTROLLER_NAME, managedBy.home)
+      .replace('spec.parallelism', 'spec');
+  return { field: said(field), problem: said(problem) };
+}
+
 export type Place = 'labels' | 'annotations' | 'finalizers';
 
 /** A label, annotation or finalizer that users must not add, change or remove. */
@@ -42,6 +56,14 @@ export const ofSubmissions = (place: Place, name: string): WriteRule =>
     reservedName(place, name),
     ({ writer, oldJob }) => writer === 'Submission' && oldJob === undefined,
     'oldObject == null && variables.bySubmission',
+  );
+
+/** The same, except for the worker on this cluster that looks after copies: to the API server it is an ordinary user. */
+export const ofCopies = (place: Place, name: string): WriteRule =>
+  butFor(
+    reservedName(place, name),
+    ({ writer, oldJob }) => writer === 'LocalWorker' && oldJob !== undefined && hasOrigin(oldJob),
+    `${quoted(ORIGIN_LABEL)} in variables.oldLabels && variables.byLocalWorker`,
   );
 
 /** The rule with an exception for some writes, in both forms. */

@@ -59,8 +59,11 @@ export function readAdmissionReview(body: string, kinds: readonly SingleKind[] =
     ({ resource: { group, plural } }) => isJsonObject(resource) && resource['group'] === group && resource['resource'] === plural,
   );
   const asRead = (value: unknown): WorkObject | undefined => {
-    if (!isJob(value) || foreign === undefined) return isJob(value) ? value : undefined;
-    const read = foreign.cache.whole(value);
+    if (foreign === undefined) return isJob(value) ? value : undefined;
+    // The definition of another kind may let a user leave out the spec: what else the object says is judged all the same.
+    const object = isJsonObject(value) && !isJsonObject(value['spec']) ? { ...value, spec: {} } : value;
+    if (!isJob(object)) return undefined;
+    const read = foreign.cache.whole(object);
     return { ...read, metadata: { ...read.metadata, name: qualifiedName(qualifierOf(foreign.resource), read.metadata.name ?? '') } };
   };
   const fieldManager = isJsonObject(options) ? options['fieldManager'] : undefined;
@@ -104,20 +107,28 @@ export function mutate(kind: WorkKind, request: AdmissionRequest, rules: JobRule
 /**
  * Prepares a new Job without a queue for the manager, with the default LocalQueue, as Kueue's manageJobsWithoutQueueName does. API servers
  * ask this in the namespaces that the administrator selects. A Job that names a queue has passed `mutate`, and may be called with an older
- * state of it.
+ * state of it. One that an object of another kind has made goes where that object went.
  */
 export function mutateUnlabelled(kind: WorkKind, request: AdmissionRequest, rules: JobRules = DEFAULT_JOB_RULES): AdmissionResponse {
   const { uid, object } = request;
   if (request.operation !== 'CREATE' || object === undefined) return { uid, allowed: true };
   const { namespace, labels } = object.metadata;
   const isNamed = [QUEUE_NAME_LABEL, KUEUE_QUEUE_NAME_LABEL].some((name) => labels?.[name] !== undefined);
-  if (isNamed || deniedBy([...SYSTEM_NAMESPACES, ...rules.deniedNamespaces], namespace) !== undefined) return { uid, allowed: true };
+  if (isNamed || isPart(kind, object) || deniedBy([...SYSTEM_NAMESPACES, ...rules.deniedNamespaces], namespace) !== undefined)
+    return { uid, allowed: true };
   const label =
     labels === undefined
       ? { op: 'add', path: '/metadata/labels', value: { [QUEUE_NAME_LABEL]: DEFAULT_LOCAL_QUEUE } }
       : { op: 'add', path: pathOf('labels', QUEUE_NAME_LABEL), value: DEFAULT_LOCAL_QUEUE };
   return prepare(kind, request, object, [label]);
 }
+
+/** Whether the controller of an object is one of a described kind, such as a JobSet of its Jobs. */
+const isPart = ({ others }: WorkKind, { metadata }: WorkObject): boolean =>
+  metadata.ownerReferences?.some(
+    ({ controller, kind: owner, apiVersion }) =>
+      controller === true && others.some(({ resource }) => resource.kind === owner && apiVersion.startsWith(`${resource.group}/`)),
+  ) === true;
 
 function prepare(kind: WorkKind, { uid, userInfo }: AdmissionRequest, object: WorkObject, names: readonly object[]): AdmissionResponse {
   if (isCopy(kind, object) || controllerProblems(kind, object).length > 0) return { uid, allowed: true };

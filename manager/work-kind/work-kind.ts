@@ -8,6 +8,7 @@ import type { NeededObject } from '../api/needed-objects.ts';
 import type { PodReference } from '../api/pod-references.ts';
 import type { SwitchyardCondition } from '../api/reasons.ts';
 import type { AdmissionRecord } from '../api/records.ts';
+import type { WorkKindSpec } from '../api/work-kind.ts';
 import type { CopyOptions } from './copy-options.ts';
 import type { PodSet } from './pod-sets.ts';
 
@@ -74,6 +75,8 @@ export interface WorkKind<O extends WorkObject = WorkObject> {
 
 /** One kind, which also answers where there is no object to name. */
 export interface SingleKind<O extends WorkObject = WorkObject> extends WorkKind<O> {
+  /** Where a description says that its objects keep these fields; undefined: where a Job does. */
+  readonly fields: Pick<WorkKindSpec, 'suspend' | 'managedBy'> | undefined;
   /** The fields of a patch that suspends or releases an object. */
   suspension(suspend: boolean): Record<string, unknown>;
   /** Why a value is no spec of this kind, as far as the manager reads it; empty where it is one. */

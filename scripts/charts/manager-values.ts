@@ -81,7 +81,7 @@ export const MANAGER_VALUES: ChartValue = group('', {
     '^(JobSet|RayJob|RayCluster|MPIJob|PyTorchJob|TFJob|XGBoostJob|PaddleJob|JAXJob|TrainJob|AppWrapper)$',
   ),
   ownKinds: texts(
-    'Kinds that you describe by WorkKinds of your own, as RESOURCE.GROUP (crews.example.com): the manager gets rights to their objects, and its webhook prepares those with a queue label. For the kinds of `kinds` this is not needed.',
+    'Kinds that you describe by WorkKinds of your own, as RESOURCE.GROUP (crews.example.com): the manager gets rights to their objects, its webhook prepares those with a queue label, and policies hold their marks (docs/kinds.md). For the kinds of `kinds` this is not needed.',
     [],
     '^[a-z0-9][-a-z0-9]*\\.[-a-z0-9.]+$',
   ),
@@ -278,7 +278,7 @@ export const MANAGER_VALUES: ChartValue = group('', {
     ),
     excludedNamespaces: texts('Namespaces whose Jobs the webhook never sees.', ['kube-system']),
     managedNamespaceSelector: kubernetesObject(
-      'A label selector of Kubernetes for the namespaces whose Jobs are managed without a queue label: they go to the LocalQueue `default` of their namespace. Empty: none. Never the namespace of the release, `kube-*`, or those that are excluded or denied.',
+      'A label selector of Kubernetes for the namespaces whose Jobs, and objects of other kinds that the manager takes, are managed without a queue label: they go to the LocalQueue `default` of their namespace. Empty: none. Never the namespace of the release, `kube-*`, or those that are excluded or denied.',
     ),
     tls: group('', {
       existingSecret: text(

@@ -1,15 +1,10 @@
 /** The webhook configurations of the manager's chart, with a Job on its way through them; only the address is the test's. */
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import path from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { creatorOf } from '../../manager/api/creator.ts';
 import type { AuditEntry } from '../../manager/audit/audit-line.ts';
 import { createWriteAudit, type PassedWrite } from '../../manager/audit/write-audit.ts';
 import { actsOn } from '../../manager/api/job-acts.ts';
-import { DEFAULT_JOB_RULES } from '../../manager/api/job-rules.ts';
-import { selfSignedCertificate } from '../../manager/cli/local/webhook-certificate.ts';
-import { createWebhookServer, type WebhookServer } from '../../manager/webhook/server.ts';
+import type { WebhookServer } from '../../manager/webhook/server.ts';
 import type { Job } from '../../shared/api/kubernetes.ts';
 import {
   ACTS_ANNOTATION,
@@ -25,72 +20,31 @@ import {
   PRIORITY_ANNOTATION,
   QUEUE_NAME_LABEL,
 } from '../../shared/api/names.ts';
-import { JOBS, NAMESPACES, type Resource } from '../../shared/api/resources.ts';
+import { JOBS, NAMESPACES } from '../../shared/api/resources.ts';
 import { createInformer } from '../../shared/kube/informer.ts';
 import { createKubeClient } from '../../shared/kube/kube-client.ts';
 import { systemClock } from '../../shared/runtime/clock.ts';
-import { certificateFromFiles } from '../../shared/runtime/serving-certificate.ts';
 import { silentLogger } from '../../shared/runtime/logger.ts';
-import { startCluster, type EmbeddedCluster } from '../support/embedded-cluster.ts';
-import { ofKind, renderChart } from '../support/helm.ts';
+import type { EmbeddedCluster } from '../support/embedded-cluster.ts';
 import { JOB_KIND } from '../../manager/work-kind/job/job-kind.ts';
+import { MANAGER, createChartWebhooks } from './chart-webhooks-world.ts';
 
-/** As the chart names it. */
-const MANAGER = { name: 'system:serviceaccount:switchyard:test-switchyard-manager', groups: ['system:masters'] };
-const directory = mkdtempSync(path.join(tmpdir(), 'switchyard-webhooks-'));
 let cluster: EmbeddedCluster;
 let hooks: WebhookServer;
 let onPassed: (write: PassedWrite) => void = () => undefined;
 let server: { url: string; close(): Promise<void> };
+let close: () => Promise<void>;
 
 beforeAll(async () => {
-  const { certPem, keyPem } = await selfSignedCertificate(Date.now());
-  const [certFile, keyFile] = [path.join(directory, 'tls.crt'), path.join(directory, 'tls.key')];
-  writeFileSync(certFile, certPem);
-  writeFileSync(keyFile, keyPem);
-  hooks = createWebhookServer({
+  ({ cluster, hooks, server, close } = await createChartWebhooks({
     kind: JOB_KIND,
-    certificate: certificateFromFiles({ of: 'webhook', certFile, keyFile, clock: systemClock, log: silentLogger }),
-    identities: { managers: [MANAGER.name], localWorkers: [] },
-    onSharedIdentity: () => undefined,
+    values: ['config.kueueQueueLabel=true', 'webhook.managedNamespaceSelector.matchLabels.managed=all'],
     onPassed: (write) => onPassed(write),
-    rules: { ...DEFAULT_JOB_RULES, kueueQueueLabel: true },
-    clock: systemClock,
-    log: silentLogger,
-  });
-  server = await hooks.listen('127.0.0.1:0');
-  cluster = await startCluster(systemClock, []);
-  const rendered = renderChart('manager', 'config.kueueQueueLabel=true', 'webhook.managedNamespaceSelector.matchLabels.managed=all');
-  for (const object of ['ValidatingAdmissionPolicy', 'ValidatingAdmissionPolicyBinding'].flatMap((kind) => ofKind(rendered, kind))) {
-    // Of the policies the one that warns: the others have tests of their own, and these here are about what the webhooks refuse.
-    if (!object.metadata.name.endsWith('-override')) continue;
-    const plural = object.kind === 'ValidatingAdmissionPolicy' ? 'validatingadmissionpolicies' : 'validatingadmissionpolicybindings';
-    const resource: Resource = { group: 'admissionregistration.k8s.io', version: 'v1', plural, kind: object.kind, namespaced: false };
-    await cluster.client.create(resource, object as never);
-  }
-  for (const kind of ['MutatingWebhookConfiguration', 'ValidatingWebhookConfiguration']) {
-    const [configuration] = ofKind(rendered, kind) as unknown as {
-      metadata: { name: string };
-      webhooks: { clientConfig: { service: { path: string } } }[];
-    }[];
-    const webhooks = configuration?.webhooks.map((hook) => ({
-      ...hook,
-      clientConfig: { url: `${server.url}${hook.clientConfig.service.path}`, caBundle: Buffer.from(certPem).toString('base64') },
-    }));
-    const resource: Resource = {
-      group: 'admissionregistration.k8s.io',
-      version: 'v1',
-      plural: `${kind.toLowerCase()}s`,
-      kind,
-      namespaced: false,
-    };
-    await cluster.client.create(resource, { metadata: { name: configuration?.metadata.name ?? '' }, webhooks } as never);
-  }
+  }));
 });
 afterAll(async () => {
-  await cluster.plane.close();
   await server.close();
-  rmSync(directory, { recursive: true, force: true });
+  await close();
 });
 
 const create = (name: string, labels: Record<string, string>, namespace = 'default'): Promise<Job> =>

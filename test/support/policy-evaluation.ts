@@ -1,5 +1,6 @@
 /** Asks match conditions and admission policies about a write, as the embedded control plane does, but without one. */
-import type { Job } from '../../shared/api/kubernetes.ts';
+import type { WorkObject } from '../../shared/api/kubernetes.ts';
+import { JOBS, type Resource } from '../../shared/api/resources.ts';
 import type { AdmissionRequest } from '../../shared/controlplane/admission/admission-request.ts';
 import { compilePolicy, type CompiledPolicy } from '../../shared/controlplane/admission/policy/compiled-policy.ts';
 import type { DecodedPolicySpec } from '../../shared/controlplane/admission/policy/policy.ts';
@@ -10,31 +11,42 @@ import {
   type CompiledMatchConditions,
   type MatchCondition,
 } from '../../shared/controlplane/admission/webhook/match-conditions.ts';
+import { ruleCovers } from '../../shared/controlplane/admission/webhook/webhook-rules.ts';
 import type { AnyObject } from '../../shared/controlplane/apimachinery/object.ts';
 import type { Paid } from '../../shared/cel/cost-budget.ts';
 import { requirementsOf } from '../../shared/kube/selectors.ts';
 
 export type PolicyRequest = {
   readonly subresource: string;
-  readonly object: Job;
-  readonly oldObject: Job | undefined;
+  /** Absent: Jobs. */
+  readonly resource?: Resource<WorkObject>;
+  readonly object: WorkObject;
+  readonly oldObject: WorkObject | undefined;
   readonly username: string;
   readonly fieldManager: string | undefined;
   /** Of the user; absent: none. */
   readonly extra?: Readonly<Record<string, readonly string[]>>;
 };
 
-const anyObject = (job: Job): AnyObject => job as unknown as AnyObject;
+const anyObject = (job: WorkObject): AnyObject => job as unknown as AnyObject;
 
 /** Nobody has any rights that an expression could ask for. */
 const NO_RIGHTS = { authorize: () => ({ allowed: false, reason: '' }) };
-const JOB = { group: 'batch', version: 'v1' };
 
-function admissionRequestOf({ subresource, object, oldObject, username, fieldManager, extra }: PolicyRequest): AdmissionRequest {
+function admissionRequestOf({
+  resource = JOBS,
+  subresource,
+  object,
+  oldObject,
+  username,
+  fieldManager,
+  extra,
+}: PolicyRequest): AdmissionRequest {
+  const { group, version, plural, kind } = resource;
   return {
     operation: oldObject === undefined ? 'CREATE' : 'UPDATE',
-    kind: { ...JOB, kind: 'Job' },
-    resource: { ...JOB, resource: 'jobs' },
+    kind: { group, version, kind },
+    resource: { group, version, resource: plural },
     subresource,
     name: object.metadata.name,
     namespace: object.metadata.namespace,
@@ -67,7 +79,9 @@ const policyOf = new WeakMap<object, CompiledPolicy>();
 
 /** The messages of the validations that a request fails, and of what cannot be evaluated; none where the policy does not match. */
 export function violations(spec: DecodedPolicySpec, request: PolicyRequest, paid?: Paid): string[] {
-  if (!objectSelected(requirementsOf(spec.matchConstraints?.objectSelector ?? {}), admissionRequestOf(request))) return [];
+  const { objectSelector = {}, resourceRules = [] } = spec.matchConstraints ?? {};
+  const asked = admissionRequestOf(request);
+  if (!resourceRules.some((rule) => ruleCovers(rule, asked)) || !objectSelected(requirementsOf(objectSelector), asked)) return [];
   let compiled = policyOf.get(spec);
   if (compiled === undefined) policyOf.set(spec, (compiled = compilePolicy({ ...spec, failurePolicy: 'Fail' })));
   return compiled.refusals(variablesOf(request), paid).refusals.map(({ message }) => message);

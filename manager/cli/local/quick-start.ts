@@ -37,6 +37,7 @@ import {
   publishManager,
   SYSTEM_NAMESPACE,
 } from './set-up.ts';
+import type { PolicyKind } from '../../policy/admission-policies.ts';
 import { submitExamples } from './submit-examples.ts';
 import { summarize } from './summary.ts';
 import { asJson, asYaml } from '../rendering.ts';
@@ -109,9 +110,10 @@ export async function quickStart(
     prepare: async () => {
       display.doing('installing kinds, webhooks and queues, joining the worker clusters ...');
       await installKinds(manager.client, ROOT);
+      let kinds: readonly PolicyKind[] = [];
       if (config.kinds) {
         await Promise.all([manager, ...clusters.workers].map(({ client }) => installJobSets(client)));
-        await describeJobSets(manager.client, ROOT);
+        kinds = [await describeJobSets(manager.client, ROOT)];
         cleanUp.push(startJobSetOperators(clusters.workers, { directory, logLevel }));
       }
       const described = config.kinds ? [JOB_SETS] : [];
@@ -119,7 +121,7 @@ export async function quickStart(
       writeFileSync(managerKubeconfigFile, kubeconfig, { mode: 0o600 });
       const identities = { managers: [MANAGER_USERNAME], localWorkers: [] };
       await installWebhooks(manager.client, { port: ports.webhook, certificate, identities, described });
-      await installPolicies(manager.client, identities);
+      await installPolicies(manager.client, identities, kinds);
       for (const { name, kubeconfig, client } of clusters.workers) {
         // Of the Leases, as `helm install switchyard-worker` makes it.
         await client.create(NAMESPACES, { metadata: { name: SYSTEM_NAMESPACE } });

@@ -15,10 +15,10 @@ import type { RawClient, WriteClient } from '../../../shared/kube/client.ts';
 import { sleep, systemClock } from '../../../shared/runtime/clock.ts';
 import { omitUndefined } from '../../../shared/runtime/omit-undefined.ts';
 import { SWITCHYARD_KINDS } from '../../api/kinds.ts';
-import { WORK_KINDS, type WorkKindObject } from '../../api/work-kind.ts';
+import { WORK_KINDS, type WorkKindObject, type WorkKindSpec } from '../../api/work-kind.ts';
 import { WORKER_CLUSTERS } from '../../api/worker-cluster.ts';
 import { MANAGER_ADDRESS } from '../server/manager-address.ts';
-import { admissionPolicies } from '../../policy/admission-policies.ts';
+import { admissionPolicies, type PolicyKind } from '../../policy/admission-policies.ts';
 import {
   matchConditions,
   objectSelectorOf,
@@ -63,10 +63,12 @@ export async function installJobSets(client: WriteClient & RawClient): Promise<v
   while (!(await areServed(client, [JOB_SETS]))) await sleep(systemClock, POLL_MS);
 }
 
-/** Has the manager dispatch JobSets: the WorkKind of the chart. */
-export async function describeJobSets(client: WriteClient, root: string): Promise<void> {
+/** Has the manager dispatch JobSets: the WorkKind of the chart, whose description it returns. */
+export async function describeJobSets(client: WriteClient, root: string): Promise<WorkKindSpec> {
   const file = path.join(root, 'charts', 'switchyard-manager', 'files', 'kinds', 'jobset.yaml');
-  await client.create(WORK_KINDS, parse(readFileSync(file, 'utf8')) as WorkKindObject);
+  const kind = parse(readFileSync(file, 'utf8')) as WorkKindObject;
+  await client.create(WORK_KINDS, kind);
+  return kind.spec;
 }
 
 /** A real API server takes a moment between taking a definition and serving it. */
@@ -109,7 +111,7 @@ export async function installWebhooks(
     admissionReviewVersions: ['v1'],
     sideEffects: 'None',
     clientConfig: called('override'),
-    rules: RESOURCE_RULES.Validating,
+    rules: [...RESOURCE_RULES.Validating, ...described.flatMap((each) => resourceRulesOf('Validating', each))],
     matchConditions: ofInstallation(OVERRIDE_CONDITIONS, identities),
   };
   for (const [kind, route] of [
@@ -138,8 +140,8 @@ export async function installWebhooks(
 }
 
 /** And what holds while no manager answers: the same rules, applied by the API server itself. */
-export async function installPolicies(client: WriteClient, identities: Identities): Promise<void> {
-  for (const object of admissionPolicies('switchyard', identities)) {
+export async function installPolicies(client: WriteClient, identities: Identities, kinds: readonly PolicyKind[] = []): Promise<void> {
+  for (const object of admissionPolicies('switchyard', identities, kinds)) {
     const plural = object.kind === 'ValidatingAdmissionPolicy' ? 'validatingadmissionpolicies' : undefined;
     await client.create(admissionKind(object.kind, plural), object);
   }

@@ -11,7 +11,7 @@ import { controllerOf, describedCache, isCompact, needsOf, referencesOf } from '
 import { describedCopies } from './described-copies.ts';
 import { describedHome } from './described-home.ts';
 import type { Description } from './description.ts';
-import { patchOperations, valueAt, withValueAt } from '../../../shared/api/field-path.ts';
+import { pathText, patchOperations, valueAt, withValueAt } from '../../../shared/api/field-path.ts';
 import { podSelectorOf, type Reading } from './reading.ts';
 import { Readings } from './readings.ts';
 import { visibleObject, visibleTemplate } from './visible-object.ts';
@@ -36,6 +36,7 @@ export function describedKind(description: Description): SingleKind {
         : { resource, suspend, suspendedCondition: description.state.suspendedCondition },
     podsOf: (copy) => podSelectorOf(description, copy),
     resource,
+    fields: { suspend: pathText(suspend), ...(managedBy && { managedBy: { path: pathText(managedBy.path), home: managedBy.home } }) },
     controllerOf: (object) => controllerOf(description, object),
     isSuspended: (object) => valueAt(object, suspend) === true,
     prepared: (object) => preparation.reduce((all, { path, value }) => withValueAt(all, path, value), object),

@@ -116,6 +116,7 @@ export const JOB_KIND: SingleKind<Job> = {
     ...(spec.managedBy === MANAGER_CONTROLLER_NAME ? [] : [{ op: 'add', path: '/spec/managedBy', value: MANAGER_CONTROLLER_NAME }]),
   ],
   suspension: (suspend) => ({ suspend }),
+  fields: undefined,
   specProblems,
   ruleProblems,
   podSets: podSetsOf,

@@ -11,6 +11,7 @@ import {
 import type { Identities } from '../../../manager/policy/writer.ts';
 import { containerOf, managerConfig, workerConfig } from '../../support/chart-config.ts';
 import { changesOf } from '../../support/chart-rights.ts';
+import { SHIPPED } from '../manager/work-kind/described/described.ts';
 import { CHARTS, helm, ofKind, renderChart, type Chart, type Rendered } from '../../support/helm.ts';
 
 const BOTH: readonly Chart[] = ['manager', 'worker'];
@@ -169,15 +170,30 @@ describe('the rules of who may write what', () => {
     expect(configuration?.webhooks[0]).not.toHaveProperty('objectSelector');
   });
 
-  test('are policies where the API server offers them, and only there', () => {
-    const objects = renderChart('manager', ...USERS);
-    const expected = admissionPolicies('test-switchyard-manager', identities);
+  const SHIPPED_KINDS = [...SHIPPED.values()].map(({ spec }) => spec);
+  const OWN_KIND = { group: 'example.com', resource: 'crews' };
+  test.each([
+    ['of Jobs alone', [], []],
+    ['of some kinds', ['kinds={RayJob,JobSet}'], SHIPPED_KINDS.filter(({ kind }) => kind === 'JobSet' || kind === 'RayJob')],
+    [
+      'of all kinds and one more',
+      [`kinds={${SHIPPED_KINDS.map(({ kind }) => kind).join(',')}}`, 'ownKinds={crews.example.com}'],
+      [...SHIPPED_KINDS, OWN_KIND],
+    ],
+    ['of a kind of the user’s own', ['ownKinds={crews.example.com}'], [OWN_KIND]],
+  ])('are policies, %s', (_what, values, kinds) => {
+    const objects = renderChart('manager', ...USERS, ...values);
+    const expected = admissionPolicies('test-switchyard-manager', identities, kinds);
     for (const kind of ['ValidatingAdmissionPolicy', 'ValidatingAdmissionPolicyBinding']) {
       const those = expected.filter((object) => object.kind === kind);
       expect(specsOf(objects, kind)).toEqual(those.map(({ spec }) => spec));
       expect(ofKind(objects, kind).map(({ metadata }) => metadata.name)).toEqual(those.map(({ metadata }) => metadata.name));
-      expect(ofKind(renderChart('manager', 'admissionPolicy.enabled=false'), kind)).toEqual([]);
     }
+  });
+
+  test('are no policies where the API server does not offer them, or nobody wants them', () => {
+    expect(ofKind(renderChart('manager', 'admissionPolicy.enabled=false'), 'ValidatingAdmissionPolicy')).toEqual([]);
+    expect(ofKind(renderChart('manager', 'admissionPolicy.enabled=false'), 'ValidatingAdmissionPolicyBinding')).toEqual([]);
     const without = helm('template', 'test', CHARTS.manager, '--kube-version', '1.36.0');
     expect(without).not.toContain('ValidatingAdmissionPolicy');
   });

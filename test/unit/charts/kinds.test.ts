@@ -2,6 +2,7 @@ import { readdirSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 import { expect, test } from 'vitest';
 import { parse } from 'yaml';
+import { OVERRIDE_WEBHOOK, UNLABELLED_WEBHOOK } from '../../../manager/policy/webhook-conditions.ts';
 import { changesOf } from '../../support/chart-rights.ts';
 import { helm, ofKind, renderChart } from '../../support/helm.ts';
 
@@ -28,10 +29,11 @@ test('before the definition of WorkKinds is known no kind is described, and the 
   expect(text).not.toMatch(/^kind: WorkKind$/m);
 });
 
-const webhookRules = (kind: string, ...values: string[]): unknown[] =>
+const rulesOfWebhook = (kind: string, webhook: string, ...values: string[]): unknown[] =>
   (ofKind(renderChart('manager', ...values), kind)[0] as unknown as { webhooks: { name: string; rules: unknown[] }[] }).webhooks.find(
-    ({ name }) => name === 'jobs.switchyard.dev',
+    ({ name }) => name === webhook,
   )?.rules ?? [];
+const webhookRules = (kind: string, ...values: string[]): unknown[] => rulesOfWebhook(kind, 'jobs.switchyard.dev', ...values);
 const rule = (group: string, resource: string, ...operations: string[]) => ({
   apiGroups: [group],
   apiVersions: ['*'],
@@ -53,6 +55,13 @@ test('the webhooks review objects of the kinds that the chart describes, and of 
   ]);
   expect(webhookRules('MutatingWebhookConfiguration')).toHaveLength(1);
   expect(() => renderChart('manager', 'ownKinds={crews}')).toThrow('ownKinds');
+});
+
+test('so do those for objects without a queue, and for users who pass by the rules', () => {
+  const values = ['kinds={JobSet}', 'ownKinds={crews.example.com}', 'webhook.managedNamespaceSelector.matchLabels.batch=yes'];
+  const rules = (webhook: string): unknown[] => rulesOfWebhook('MutatingWebhookConfiguration', webhook, ...values);
+  expect(rules(UNLABELLED_WEBHOOK.name)).toEqual(webhookRules('MutatingWebhookConfiguration', ...values));
+  expect(rules(OVERRIDE_WEBHOOK.name)).toEqual(webhookRules('ValidatingWebhookConfiguration', ...values));
 });
 
 test('the worker suspends copies of the kinds of managerAccess.kinds and rbac.kinds, each named once', () => {

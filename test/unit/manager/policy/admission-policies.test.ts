@@ -1,8 +1,8 @@
 /** Goal: whatever is written, API servers with our policies and the webhook are of one mind, and whoever matters is seen. */
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { admissionPolicies, POLICY_PARTS, policyVariables } from '../../../../manager/policy/admission-policies.ts';
-import { CEL_VARIABLES, inlined, quoted, withIdentities } from '../../../../manager/policy/cel-variables.ts';
+import { admissionPolicies, POLICY_PARTS, policyOfKind } from '../../../../manager/policy/admission-policies.ts';
+import { inlined, JOB_VARIABLES, quoted, withIdentities } from '../../../../manager/policy/cel-variables.ts';
 import { NAMED_PARTS } from '../../../../manager/policy/job-parts.ts';
 import { judgeWrite } from '../../../../manager/policy/judge-write.ts';
 import { MATCH_CONDITIONS, matchConditions } from '../../../../manager/policy/webhook-conditions.ts';
@@ -17,6 +17,7 @@ import {
 } from '../../../../shared/api/names.ts';
 import { omitUndefined } from '../../../../shared/runtime/omit-undefined.ts';
 import { matches, violations, type PolicyRequest } from '../../../support/policy-evaluation.ts';
+import { CREW_SPEC } from '../work-kind/described/described.ts';
 import { JOB_KIND } from '../../../../manager/work-kind/job/job-kind.ts';
 
 const IDENTITIES: Identities = { managers: ['manager'], localWorkers: ['worker'] };
@@ -120,6 +121,27 @@ test('whatever the webhook would refuse it is asked about, unless the manager it
 });
 
 describe('the policies', () => {
+  test('have the variables that they use, and no others', () => {
+    for (const { name, variables, validations, matchConditions: conditions } of [...POLICY_PARTS, policyOfKind(CREW_SPEC)]) {
+      const known = new Set(['managers', 'localWorkers', ...variables.map((each) => each.name)]);
+      const used = new Set(
+        [...variables, ...validations].flatMap(({ expression }) => [...expression.matchAll(/variables\.(\w+)/g)].map(([, each]) => each)),
+      );
+      expect(
+        [...used].filter((each) => !known.has(each ?? '')),
+        name,
+      ).toEqual([]);
+      expect(
+        variables.map((each) => each.name).filter((each) => !used.has(each)),
+        name,
+      ).toEqual([]);
+      expect(
+        conditions.map(({ expression }) => expression.replaceAll(/variables\.(managers|localWorkers)/g, '')).join(),
+        name,
+      ).not.toContain('variables.');
+    }
+  });
+
   test('are four, each with its binding, and say for themselves who the manager is', () => {
     const objects = admissionPolicies('release', IDENTITIES);
     expect(objects.map(({ kind, metadata: { name } }) => `${kind} ${name}`)).toEqual([
@@ -134,7 +156,8 @@ describe('the policies', () => {
     ]);
     expect(objects[1]?.spec).toEqual({ policyName: 'release-own', validationActions: ['Deny'] });
     expect(objects[7]?.spec).toEqual({ policyName: 'release-override', validationActions: ['Warn', 'Audit'] });
-    expect(policyVariables(IDENTITIES).slice(0, 2)).toEqual([
+    const own = objects[0]?.spec as { readonly variables: readonly object[] };
+    expect(own.variables.slice(0, 2)).toEqual([
       { name: 'managers', expression: '["manager"]' },
       { name: 'localWorkers', expression: '["worker"]' },
     ]);
@@ -145,17 +168,18 @@ describe('the policies', () => {
       ['own', 'Fail'],
       ['shared', 'Ignore'],
       ['manager', 'Fail'],
+      ['kinds', 'Fail'],
       ['override', 'Ignore'],
     ]);
   });
 
   test('use each variable after it is defined, and go through no map or list of a Job', () => {
     const known = new Set(['managers', 'localWorkers']);
-    for (const { name, expression } of CEL_VARIABLES) {
+    for (const { name, expression } of JOB_VARIABLES) {
       for (const [, used = ''] of expression.matchAll(/variables\.(\w+)/g)) expect(known, name).toContain(used);
       known.add(name);
     }
-    const expressions = [...CEL_VARIABLES, ...POLICY_PARTS.flatMap(({ validations }) => validations)].map(({ expression }) => expression);
+    const expressions = [...JOB_VARIABLES, ...POLICY_PARTS.flatMap(({ validations }) => validations)].map(({ expression }) => expression);
     expect(expressions.filter((each) => /\.(all|exists|exists_one|map|filter)\(/.test(each))).toEqual([]);
     // Match conditions go through lists of names of ours, which do not grow with a Job.
     for (const { expression } of Object.values(MATCH_CONDITIONS).flat())

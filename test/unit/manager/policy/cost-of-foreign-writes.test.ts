@@ -4,6 +4,9 @@
  */
 import { describe, expect, test } from 'vitest';
 import { admissionPolicies, POLICY_PARTS } from '../../../../manager/policy/admission-policies.ts';
+import type { WorkKindSpec } from '../../../../manager/api/work-kind.ts';
+import { parsePath, withValueAt } from '../../../../shared/api/field-path.ts';
+import { SHIPPED } from '../work-kind/described/described.ts';
 import { OWN_PARTS, SEEN_PARTS } from '../../../../manager/policy/job-parts.ts';
 import { matchConditions, ofInstallation, OVERRIDE_CONDITIONS } from '../../../../manager/policy/webhook-conditions.ts';
 import type { Job } from '../../../../shared/api/kubernetes.ts';
@@ -13,9 +16,11 @@ import { matches, violations, type PolicyRequest } from '../../../support/policy
 
 const MANAGER = 'system:serviceaccount:switchyard:switchyard-manager';
 const IDENTITIES = { managers: [MANAGER], localWorkers: [] };
-const POLICIES = admissionPolicies('switchyard', IDENTITIES)
-  .filter(({ kind }) => kind === 'ValidatingAdmissionPolicy')
-  .map(({ spec }) => spec);
+const policiesOf = (...kinds: readonly WorkKindSpec[]) =>
+  admissionPolicies('switchyard', IDENTITIES, kinds)
+    .filter(({ kind }) => kind === 'ValidatingAdmissionPolicy')
+    .map(({ spec }) => spec);
+const POLICIES = policiesOf();
 const MUTATING = matchConditions('Mutating', IDENTITIES);
 const VALIDATING = matchConditions('Validating', IDENTITIES);
 const OVERRIDE = ofInstallation(OVERRIDE_CONDITIONS, IDENTITIES);
@@ -44,10 +49,10 @@ const write = (oldObject: Job | undefined, object: Job, more: Partial<PolicyRequ
 const STATUS = { subresource: 'status' };
 
 /** What one write costs in cel-go's units, over all policies and webhooks. */
-function costOf(request: PolicyRequest): number {
+function costOf(request: PolicyRequest, policies = POLICIES): number {
   let units = 0;
   const paid = (each: number): void => void (units += each);
-  for (const policy of POLICIES) violations(policy, request, paid);
+  for (const policy of policies) violations(policy, request, paid);
   if (request.oldObject === undefined) matches(MUTATING, request, paid);
   matches(VALIDATING, request, paid);
   matches(OVERRIDE, request, paid);
@@ -65,6 +70,21 @@ describe('a write of a foreign Job', () => {
   ])('costs little: %s', (_what, request, units) => {
     expect(costOf(request)).toBeLessThanOrEqual(units);
   });
+
+  test.each([...SHIPPED.values()].map(({ spec }) => [spec.kind, spec] as const))(
+    'and of a foreign %s, under policies of its kind',
+    (_kind, spec) => {
+      const { group, version, resource: plural, kind, suspend } = spec;
+      const resource = { group, version, plural, kind, namespaced: true };
+      const policies = policiesOf(...[...SHIPPED.values()].map((each) => each.spec));
+      const inForm = (job: Job): Job => withValueAt({ ...job, spec: { template: {} } }, parsePath(suspend) ?? [], false);
+      const of = (oldObject: Job | undefined, object: Job, more?: Partial<PolicyRequest>): number =>
+        costOf(write(oldObject && inForm(oldObject), inForm(object), { resource, ...more }), policies);
+      expect(of(undefined, foreign())).toBeLessThanOrEqual(729);
+      expect(of(foreign(), changed)).toBeLessThanOrEqual(891);
+      expect(of(foreign(), foreign(), STATUS)).toBeLessThanOrEqual(913);
+    },
+  );
 
   test('costs no more when the Job is padded, so no limit of cost is a way past the rules', () => {
     const names = Array.from({ length: 20_000 }, (_, i) => `n${i}`);

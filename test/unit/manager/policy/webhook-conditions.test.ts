@@ -1,7 +1,7 @@
 /** Who waits for the manager, and who never does. */
 import { describe, expect, test } from 'vitest';
 import { matchConditions, ofInstallation, RESOURCE_RULES, UNLABELLED_CONDITIONS } from '../../../../manager/policy/webhook-conditions.ts';
-import type { Job } from '../../../../shared/api/kubernetes.ts';
+import type { Job, WorkObject } from '../../../../shared/api/kubernetes.ts';
 import {
   KUEUE_QUEUE_NAME_LABEL,
   MANAGER_FIELD_MANAGER,
@@ -115,6 +115,45 @@ describe('a change', () => {
     const copy = aHomeJob({ metadata: { labels: { [ORIGIN_LABEL]: 'home' } }, spec: { managedBy: WORKER_CONTROLLER_NAME } });
     expect(judges(copy, copy, status)).toBe(true);
     expect(judges(copy, copy, { ...status, username: 'worker' })).toBe(false);
+  });
+});
+
+describe('a change of an object of a described kind', () => {
+  const resource = { group: 'ray.io', version: 'v1', plural: 'rayjobs', kind: 'RayJob', namespaced: true };
+  const rayJob = (spec: object, metadata: object = {}): WorkObject => ({
+    ...aHomeJob(),
+    metadata: { ...aHomeJob().metadata, ...metadata },
+    spec: { suspend: true, managedBy: 'kueue.x-k8s.io/multikueue', ...spec },
+  });
+  const judgesIt = (oldObject: WorkObject, object: WorkObject, more: Partial<PolicyRequest> = {}): boolean =>
+    asks('Validating', { resource, object, oldObject, ...more });
+
+  test('is judged wherever it keeps its fields: what it has none of is not looked for', () => {
+    expect(judgesIt(rayJob({}), rayJob({ suspend: false }))).toBe(true);
+    expect(judgesIt(rayJob({}), rayJob({ managedBy: 'ray.io/kuberay-operator' }))).toBe(true);
+    expect(judgesIt(rayJob({}), rayJob({ entrypoint: 'python' }))).toBe(true);
+    expect(judgesIt(rayJob({}), rayJob({}, { annotations: { note: 'a' } }))).toBe(true);
+    expect(judgesIt(rayJob({}), rayJob({}, { finalizers: ['foregroundDeletion'] }))).toBe(false);
+  });
+
+  test('is no business of the manager’s where it is of a foreign object, or its operator tells the status of a copy', () => {
+    const [foreign, copy] = [{ labels: { app: 'x' } }, { labels: { [ORIGIN_LABEL]: 'home' } }];
+    const status = { subresource: 'status' };
+    expect(judgesIt(rayJob({}, foreign), rayJob({ suspend: false }, foreign))).toBe(false);
+    expect(judgesIt(rayJob({}, copy), rayJob({}, copy), status)).toBe(false);
+    expect(judgesIt(rayJob({}, copy), rayJob({ suspend: false }, copy))).toBe(true);
+    // The fence of the worker on this cluster, while the manager is away; without the label it is an ordinary user.
+    const byWorker = { username: 'worker', fieldManager: undefined };
+    expect(judgesIt(rayJob({ suspend: false }, copy), rayJob({}, copy), byWorker)).toBe(false);
+    expect(judgesIt(rayJob({}), rayJob({ suspend: false }), byWorker)).toBe(true);
+    expect(judgesIt(rayJob({}), rayJob({}), status)).toBe(true);
+  });
+
+  test('without a queue of its own is asked about at its creation, whoever is to run it: which field says so the webhook knows', () => {
+    const request = { subresource: '', oldObject: undefined, username: 'alice', fieldManager: 'kubectl' };
+    const conditions = ofInstallation(UNLABELLED_CONDITIONS, IDENTITIES);
+    for (const managedBy of ['ray.io/kuberay-operator', 'example.com/other'])
+      expect(matches(conditions, { ...request, resource, object: rayJob({ managedBy }, { labels: {} }) })).toBe(true);
   });
 });
 

@@ -8,7 +8,7 @@ import {
   validate,
   type AdmissionRequest,
 } from '../../../../manager/webhook/admission-review.ts';
-import type { Job } from '../../../../shared/api/kubernetes.ts';
+import type { Job, WorkObject } from '../../../../shared/api/kubernetes.ts';
 import {
   ADMISSION_ANNOTATION,
   CREATED_BY_ANNOTATION,
@@ -234,8 +234,9 @@ describe('a write is judged', () => {
 });
 
 describe('a new Job without a queue, in a namespace whose Jobs are managed all the same', () => {
-  const unlabelled = (object: Job, parts: Partial<AdmissionRequest> = {}, rules?: JobRules): unknown => {
-    const { allowed, patch } = mutateUnlabelled(JOB_KIND, aRequest({ object, ...parts }), rules);
+  const kinds = createKinds(JOB_KIND, [aCrewKind()]);
+  const unlabelled = (object: WorkObject, parts: Partial<AdmissionRequest> = {}, rules?: JobRules): unknown => {
+    const { allowed, patch } = mutateUnlabelled(kinds, aRequest({ object, ...parts }), rules);
     expect(allowed).toBe(true);
     return patch === undefined ? undefined : (JSON.parse(Buffer.from(patch, 'base64').toString()) as unknown);
   };
@@ -257,6 +258,32 @@ describe('a new Job without a queue, in a namespace whose Jobs are managed all t
       { op: 'add', path: '/metadata/labels', value: { [QUEUE_NAME_LABEL]: 'default' } },
       ...PREPARED,
     ]);
+  });
+
+  test('or an object of a described kind gets it, and is prepared as its description says', () => {
+    const crew = aCrew({
+      metadata: { name: 'crews.example.com:argo', labels: { team: 'a' } },
+      spec: { policy: { managedBy: 'example.com/crew-operator' } },
+    });
+    expect(unlabelled(crew)).toEqual([
+      { op: 'add', path: '/metadata/labels/switchyard.dev~1queue-name', value: 'default' },
+      NOTED,
+      { op: 'add', path: '/spec/policy/suspend', value: true },
+      { op: 'add', path: '/spec/policy/managedBy', value: 'example.com/elsewhere' },
+    ]);
+    const ofAnother = { ...crew, spec: { ...crew.spec, policy: { managedBy: 'example.com/other' } } };
+    expect(unlabelled(ofAnother)).toBeUndefined();
+  });
+
+  test('goes where the CronJob or the like wants it, but not out of the object of a described kind of which it is a part', () => {
+    const ownedBy = (apiVersion: string, kind: string, controller = true): Job => {
+      const job = withLabels({});
+      return { ...job, metadata: { ...job.metadata, ownerReferences: [{ apiVersion, kind, name: 'a', uid: 'u', controller }] } };
+    };
+    expect(unlabelled(ownedBy('example.com/v1', 'Crew'))).toBeUndefined();
+    expect(unlabelled(ownedBy('example.com/v1', 'Crew', false))).toBeDefined();
+    expect(unlabelled(ownedBy('example.org/v1', 'Crew'))).toBeDefined();
+    expect(unlabelled(ownedBy('batch/v1', 'CronJob'))).toBeDefined();
   });
 
   test.each<[string, Job, Partial<AdmissionRequest>?, JobRules?]>([
@@ -303,6 +330,13 @@ describe('an object of a described kind', () => {
   test('that its API server is to name is known all the same', () => {
     const { name: _name, ...unnamed } = metadata;
     expect(mutate(kinds, reviewed({ ...rest, metadata: { ...unnamed, generateName: 'argo-' }, spec })).patch).toBeDefined();
+  });
+
+  test('is judged as well where its definition lets a user leave out the spec', () => {
+    const forged = { ...rest, metadata: { ...metadata, annotations: { [ADMISSION_ANNOTATION]: '{}' } } };
+    const request = reviewed(forged, 'UPDATE', { ...rest, metadata, spec });
+    expect(validate(kinds, request, { managers: [], localWorkers: [] }).status?.message).toContain(ADMISSION_ANNOTATION);
+    expect(reviewed({ metadata: 'none' }).object).toBeUndefined();
   });
 
   test('is refused where it is not prepared, and where a user writes a record', () => {
