@@ -42,7 +42,7 @@ async function workOff(options: ControllerOptions, lane: number, turn: () => Pro
  * Most reconciles find nothing to do, and end without waiting for anything: after so many the event loop has its turn, or a hundred
  * thousand would keep all others waiting.
  */
-const KEYS_A_TURN = 500;
+const KEYS_A_TURN = 100;
 
 function createTurns(): () => Promise<void> {
   let keys = 0;

@@ -34,6 +34,11 @@ export interface WorkqueueMetrics {
  */
 export interface Workqueue {
   add(key: string): void;
+  /**
+   * Adds keys of which there may be thousands, all for one reason. They wait behind keys that are added one by one, also later, of which
+   * at most {@link AHEAD_OF_BULK} in a row go first.
+   */
+  addInBulk(keys: Iterable<string>): void;
   /** Adds the key after a delay; of several pending delays of one key the earliest counts. At most 0: at once. */
   addAfter(key: string, delayMs: number): void;
   /** Adds the key after its own exponential delay and counts one more failure. */
@@ -49,6 +54,9 @@ export interface Workqueue {
   shutDown(): void;
   isShutDown(): boolean;
 }
+
+/** So that keys added in bulk come along under a load that never ends. */
+const AHEAD_OF_BULK = 8;
 
 type DelayedKey = { readonly key: string; readonly dueMs: number };
 
@@ -89,9 +97,22 @@ class KeyedWorkqueue implements Workqueue {
       this.#metrics?.added(this.#depth());
       return;
     }
-    if (this.#waiting.has(key)) return;
+    if (this.#waiting.has(key)) return this.#lane(this.#laneOf(key)).prefer(key);
     this.#enqueue(key, this.#clock.now());
     this.#metrics?.added(this.#depth());
+    this.#serveGetters();
+  }
+
+  addInBulk(keys: Iterable<string>): void {
+    if (this.#shutDown) return;
+    const nowMs = this.#clock.now();
+    for (const key of keys) {
+      if (this.#processing.has(key)) this.add(key);
+      if (this.#processing.has(key) || this.#waiting.has(key)) continue;
+      this.#waiting.set(key, nowMs);
+      this.#lane(this.#laneOf(key)).pushBulk(key);
+      this.#metrics?.added(this.#depth());
+    }
     this.#serveGetters();
   }
 
@@ -185,9 +206,51 @@ class KeyedWorkqueue implements Workqueue {
   }
 }
 
-/** Keys in order of their arrival, and those who wait for one. */
+/** Keys in order of their arrival, those added in bulk apart, and those who wait for one. */
 class Lane {
   readonly getters: ((key: string | undefined) => void)[] = [];
+  readonly #single = new Fifo();
+  readonly #bulk = new Fifo();
+  /** Keys of `#bulk` that still wait there: the others were added again, one by one. */
+  readonly #inBulk = new Set<string>();
+  /** Keys in a row that were not of `#bulk`. */
+  #ahead = 0;
+
+  push(key: string): void {
+    this.#single.push(key);
+  }
+
+  pushBulk(key: string): void {
+    this.#inBulk.add(key);
+    this.#bulk.push(key);
+  }
+
+  /** A key that waits was added again, by itself. */
+  prefer(key: string): void {
+    if (this.#inBulk.delete(key)) this.push(key);
+  }
+
+  shift(): string | undefined {
+    return this.#ahead < AHEAD_OF_BULK ? (this.#shiftSingle() ?? this.#shiftBulk()) : (this.#shiftBulk() ?? this.#shiftSingle());
+  }
+
+  #shiftSingle(): string | undefined {
+    const key = this.#single.shift();
+    if (key !== undefined) this.#ahead++;
+    return key;
+  }
+
+  #shiftBulk(): string | undefined {
+    for (let key = this.#bulk.shift(); key !== undefined; key = this.#bulk.shift()) {
+      if (!this.#inBulk.delete(key)) continue;
+      this.#ahead = 0;
+      return key;
+    }
+    return undefined;
+  }
+}
+
+class Fifo {
   /** From `#head` on. (The first key of a long Map is slow to find after many deletions.) */
   #order: string[] = [];
   #head = 0;

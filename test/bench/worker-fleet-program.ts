@@ -1,6 +1,6 @@
 /**
  * Many worker clusters in one process, each an embedded control plane with a node and somebody who reports every copy as complete as soon
- * as he sees it, those named `stay-...` apart. `node worker-fleet-program.ts COUNT` prints the kubeconfigs by cluster as one line of JSON.
+ * as he sees it, and those named `stay-...` as running. `node worker-fleet-program.ts COUNT` prints the kubeconfigs by cluster as one line of JSON.
  */
 import type { DeepReadonly, Job } from '../../shared/api/kubernetes.ts';
 import { JOBS, NAMESPACES, NODES } from '../../shared/api/resources.ts';
@@ -49,8 +49,13 @@ function reportCompletions(client: KubeClient): void {
 }
 
 async function complete(client: KubeClient, copy: DeepReadonly<Job>): Promise<void> {
-  if (isFinished(copy.status) || copy.metadata.name.startsWith(STAYS)) return;
+  if (isFinished(copy.status)) return;
   const now = toWireTime(clock.now());
+  if (copy.metadata.name.startsWith(STAYS)) {
+    const status = { active: 1, ready: 1, terminating: 0, uncountedTerminatedPods: {}, startTime: now };
+    await client.patchStatus(JOBS, objectKey(copy), { type: 'merge', body: { status } });
+    return;
+  }
   const condition = (type: string): object => ({
     type,
     status: 'True',

@@ -81,14 +81,16 @@ class Mirror implements MirrorController {
     const wrote = (key: string, job: WorkObject): void => this.#ownWrites.wrote(key, job);
     this.#homeWriter = createHomeWriter({ ...deps, lag: this.#lag, wrote });
     this.#copyActions = createCopyActions({ ...deps, wrote, wake: (key) => this.#queue.add(key) });
-    const changed = (job: DeepReadonly<WorkObject>): void => {
+    const known = (job: DeepReadonly<WorkObject>): string => {
       const key = keyOfObject(job);
       this.#recorded.set(key, recordedIn(deps.kind, job, deps.readRecord(job)));
       deps.clusters.jobLeft();
-      this.#queue.add(key);
+      return key;
     };
+    const changed = (job: DeepReadonly<WorkObject>): void => this.#queue.add(known(job));
     const added = (job: DeepReadonly<WorkObject>, isInInitialList: boolean): void => {
-      if (!isInInitialList) this.#created.add(job.metadata.uid);
+      if (isInInitialList) return this.#queue.addInBulk([known(job)]);
+      this.#created.add(job.metadata.uid);
       changed(job);
     };
     const deleted = (job: DeepReadonly<WorkObject>): void => {
@@ -113,7 +115,7 @@ class Mirror implements MirrorController {
   }
 
   wakeAll(namespace?: string): void {
-    for (const key of this.#recorded.all(namespace)) this.#queue.add(key);
+    this.#queue.addInBulk(this.#recorded.all(namespace));
   }
 
   heldBy(cluster: string, uid: string | undefined): Iterable<string> {
@@ -134,8 +136,8 @@ class Mirror implements MirrorController {
   }
 
   wakeJobsOf({ name, uid, localKeys }: ConcernedCluster): void {
-    for (const key of this.#recorded.on(name, uid)) this.#queue.add(key);
-    for (const key of localKeys) this.#queue.add(key);
+    this.#queue.addInBulk(this.#recorded.on(name, uid));
+    this.#queue.addInBulk(localKeys);
   }
 
   inPlace(localKey: string, copies: readonly Copy[]): boolean {

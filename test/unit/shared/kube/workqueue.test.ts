@@ -23,6 +23,34 @@ test('keys come out in the order of their arrival, each once however often it wa
   expect(await takeAll(queue)).toEqual(['a', 'b', 'c']);
 });
 
+test('keys added in bulk wait behind those added one by one, at most eight of which in a row go first', async () => {
+  const { queue } = aQueue();
+  queue.addInBulk(['bulk-0', 'bulk-1', 'bulk-2']);
+  for (let index = 0; index < 10; index++) queue.add(`key-${index}`);
+  const order = await takeAll(queue);
+  expect(order.slice(0, 9)).toEqual([...Array.from({ length: 8 }, (_, index) => `key-${index}`), 'bulk-0']);
+  expect(order.slice(9)).toEqual(['key-8', 'key-9', 'bulk-1', 'bulk-2']);
+});
+
+test('a key that waits in bulk and is added by itself comes in its turn among those, once', async () => {
+  const { queue } = aQueue();
+  queue.addInBulk(['a', 'b', 'c']);
+  queue.add('x');
+  queue.add('b');
+  queue.addInBulk(['b', 'x']);
+  expect(await takeAll(queue)).toEqual(['x', 'b', 'a', 'c']);
+});
+
+test('a key that is processed as it is added in bulk waits again when that is done', async () => {
+  const { queue } = aQueue();
+  queue.add('a');
+  const key = await queue.get();
+  queue.addInBulk(['a', 'b']);
+  expect([key, queue.length()]).toEqual(['a', 1]);
+  queue.done('a');
+  expect(await takeAll(queue)).toEqual(['a', 'b']);
+});
+
 test('a key added while it is processed waits again only when processing is done', async () => {
   const { queue } = aQueue();
   queue.add('a');
