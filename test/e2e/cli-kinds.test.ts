@@ -147,6 +147,29 @@ test('a kind that is not taken, and an object that is not there, are named', { t
   expect({ code: missing.code, stderr: missing.stderr }).toEqual({ code: 1, stderr: 'Crew team/none: not held: there is no such Crew\n' });
 });
 
+test('they are counted by top, and looked at by doctor, as Jobs are', { timeout: LIMIT_MS }, async () => {
+  type Groups = { readonly groups: readonly { readonly admitted: number; readonly waiting: number; readonly holds: object }[] };
+  const sums = async (selector: string): Promise<Groups['groups']> =>
+    (JSON.parse((await cli.run(['top', '-l', selector, '-o', 'json'])).stdout) as Groups).groups;
+  const metadata = (name: string, more: object = {}) => ({ name, labels: { ...labels, fleet: name }, ...more });
+  await cli.run(inTeam('submit', crewFile(metadata('counted'))));
+  await cli.until(async () => (await sums('fleet=counted')).some(({ admitted }) => admitted === 1));
+  expect(await sums('fleet=counted')).toMatchObject([{ admitted: 1, waiting: 0, holds: { cpu: '8500m', pods: '6' } }]);
+  await cli.run(inTeam('submit', crewFile(metadata('held', { annotations: { [HOLD_ANNOTATION]: 'true' } }))));
+  expect(await sums('fleet=held')).toMatchObject([{ admitted: 0, waiting: 1 }]);
+
+  // An operator of home has kept its hands on one that no webhook has seen.
+  const { spec } = aCrew();
+  await cli.world.home.create(CREWS, { metadata: metadata('theirs', { namespace: NAMESPACE }), spec });
+  const { stdout } = await cli.run(['doctor', '-o', 'json']);
+  const { checks } = JSON.parse(stdout) as { readonly checks: readonly { readonly check: string; readonly found: string }[] };
+  expect(checks.filter(({ check }) => check === 'jobs')).toMatchObject([
+    { check: 'jobs', found: expect.stringMatching(/^1 with the label .* is not Switchyard’s, such as Crew team\/theirs$/) },
+  ]);
+  await cli.run(inTeam('cancel', 'crew/counted', 'crew/held', '--yes'));
+  await cli.world.home.delete(CREWS, { namespace: NAMESPACE, name: 'theirs' });
+});
+
 test('its pods are found by their labels, and when it is over, its history by kind and name', { timeout: LIMIT_MS }, async () => {
   await cli.run(inTeam('submit', crewFile({ name: 'gone' })));
   const key = { namespace: NAMESPACE, name: 'gone' };
