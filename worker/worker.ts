@@ -26,6 +26,7 @@ import { createFence, type FenceDeps, type FenceOfJobs, type FenceSettings } fro
 import { createPodRenewals } from './fence/pod-renewals.ts';
 import { childJobIndexers, copyPodIndexers } from './kinds/copy-pods.ts';
 import { createKindFence } from './kinds/kind-fence.ts';
+import { createWatchedKinds } from './kinds/watched-kinds.ts';
 import { createLiveInvariants } from './invariants/live-invariants.ts';
 import { createJobReconciler } from './job/controller.ts';
 import { LANES, laneOf } from './job/lanes.ts';
@@ -245,23 +246,22 @@ export function createWorker(deps: WorkerDeps): Worker {
     const onChange = (origin: string | undefined): void => {
       const copies = origin === undefined ? jobs.list().filter((job) => originOf(job) !== undefined) : jobs.byIndex(COPIES_OF, origin);
       for (const job of copies) if (!isFinished(job.status)) queue.add(keyOfObject(job));
-      kinds.onChange(origin);
+      kindFence.onChange(origin);
     };
-    const kinds = createKindFence({
+    const kinds = createWatchedKinds({ client, namespaces, onWatched: () => kept?.wake(), clock, random, log });
+    const kindFence = createKindFence({
       client,
+      kinds,
       pods,
       jobs,
       queue: newQueue('kind_fence', JOB_RETRIES),
       recorder,
-      namespaces,
       stateOf: (origin) => kept?.stateOfOrigin(origin) ?? 'Open',
-      onFenced: () => kept?.wake(),
       clock,
-      random,
       log,
     });
-    pods.addHandler(kinds.handler);
-    const leases = { controllerName, jobsNamespaces: namespaces, onChange, onWentBack, onKinds: kinds.see, fencedKinds: kinds.fenced };
+    pods.addHandler(kindFence.handler);
+    const leases = { controllerName, jobsNamespaces: namespaces, onChange, onWentBack, onKinds: kinds.see, fencedKinds: kinds.cached };
     const kept = presence && createFence({ ...presence, registry, clock, random, log, ...leases });
     const fence = kept ?? NO_FENCE;
     const renewals = presence && createRenewals(pods, presence.client, fence);
@@ -299,7 +299,7 @@ export function createWorker(deps: WorkerDeps): Worker {
           reconcile: async (key: string) => (watched.isFilled(parseKey(key).namespace ?? '') ? reconcile(key) : undefined),
         },
         { name: 'job-orphan-pod', queue: orphanQueue, concurrency, log, reconcile: createOrphanReconciler(shared) },
-        ...(kept === undefined ? [] : [kinds.controller]),
+        ...(kept === undefined ? [] : [kindFence.controller]),
         ...(renewals === undefined ? [] : [renewals.controller]),
         ...(sweep === undefined ? [] : [sweep.controller]),
       ],
