@@ -26,7 +26,8 @@ import { createFence, type FenceDeps, type FenceOfJobs, type FenceSettings } fro
 import { createPodRenewals } from './fence/pod-renewals.ts';
 import { childJobIndexers, copyPodIndexers } from './kinds/copy-pods.ts';
 import { createKindFence } from './kinds/kind-fence.ts';
-import { createWatchedKinds } from './kinds/watched-kinds.ts';
+import { createCopyEnds } from './kinds/copy-ends.ts';
+import { createWatchedKinds, type WatchedKinds } from './kinds/watched-kinds.ts';
 import { createLiveInvariants } from './invariants/live-invariants.ts';
 import { createJobReconciler } from './job/controller.ts';
 import { LANES, laneOf } from './job/lanes.ts';
@@ -233,9 +234,31 @@ export function createWorker(deps: WorkerDeps): Worker {
     const promises = { jobs, pods, controllerName, recorder, metrics: createInvariantMetrics(registry), clock, log };
     const invariants = createLiveInvariants(promises);
     pods.addHandler(invariants.handler);
-    const { tails, sweep } = logs === undefined || logs.keepLogs === 'None' ? {} : createTails(logs);
-    jobs.addHandler({ deleted: ({ metadata: { uid } }) => tails?.forget(uid) });
-    if (sweep !== undefined) jobs.addHandler(sweep.handler);
+    const onWatched = (): void => {
+      kept?.wake();
+      ends.lookAgain();
+      sweep?.takeIn(undefined);
+    };
+    const kinds = createWatchedKinds({ client, namespaces, onWatched, clock, random, log });
+    const { tails, sweep } = logs === undefined || logs.keepLogs === 'None' ? {} : createTails(logs, kinds);
+    const copyGone = (uid: string): void => {
+      tails?.forget(uid);
+      sweep?.gone(uid);
+    };
+    jobs.addHandler({ deleted: ({ metadata }) => copyGone(metadata.uid) });
+    kinds.addHandler({ deleted: ({ copy }) => copyGone(copy.metadata.uid) });
+    const ends = createCopyEnds({
+      client,
+      kinds,
+      pods,
+      jobs,
+      tails,
+      queue: newQueue('copy_ends', TAIL_RETRIES),
+      batchPeriodMs,
+      clock,
+      log,
+    });
+    pods.addHandler(ends.handler);
     const deniedJobs = new Counter({
       name: 'switchyard_worker_denied_jobs_total',
       help: 'Jobs that got no pods because their namespace is denied (--denied-namespaces)',
@@ -248,7 +271,6 @@ export function createWorker(deps: WorkerDeps): Worker {
       for (const job of copies) if (!isFinished(job.status)) queue.add(keyOfObject(job));
       kindFence.onChange(origin);
     };
-    const kinds = createWatchedKinds({ client, namespaces, onWatched: () => kept?.wake(), clock, random, log });
     const kindFence = createKindFence({
       client,
       kinds,
@@ -299,7 +321,7 @@ export function createWorker(deps: WorkerDeps): Worker {
           reconcile: async (key: string) => (watched.isFilled(parseKey(key).namespace ?? '') ? reconcile(key) : undefined),
         },
         { name: 'job-orphan-pod', queue: orphanQueue, concurrency, log, reconcile: createOrphanReconciler(shared) },
-        ...(kept === undefined ? [] : [kindFence.controller]),
+        ...(kept === undefined ? [] : [kindFence.controller, ends.controller]),
         ...(renewals === undefined ? [] : [renewals.controller]),
         ...(sweep === undefined ? [] : [sweep.controller]),
       ],
@@ -316,7 +338,7 @@ export function createWorker(deps: WorkerDeps): Worker {
     return createPodRenewals({ client: unlimited, jobs, pods, queue, isOpen, newWord, controllerName, clock, log, signal: stopped.signal });
   }
 
-  function createTails(kept: Logs) {
+  function createTails(kept: Logs, kinds: Pick<WatchedKinds, 'ofOrigin' | 'isCached'>) {
     const reads = new Counter({
       name: 'switchyard_worker_log_tails_total',
       help: 'Log tails of pods, by result',
@@ -325,8 +347,17 @@ export function createWorker(deps: WorkerDeps): Worker {
     });
     fromZero(reads, { result: TAIL_RESULTS });
     const { namespace } = kept;
-    const store = createTailStore({ ...kept, clock, controllerName, onKept: (job) => sweep?.note(job) });
-    const sweepOf = { ...kept, store, jobs, isFilled: (each: string) => watched.isFilled(each), controllerName, clock, log };
+    const store = createTailStore({ ...kept, clock, controllerName, onKept: (copy) => sweep?.note(copy) });
+    const sweepOf = {
+      ...kept,
+      store,
+      present: () => [...jobs.list(), ...kinds.ofOrigin(undefined).map(({ copy }) => copy)].map(({ metadata }) => metadata.uid),
+      isFilled: (each: string, otherKind: string | undefined) =>
+        watched.isFilled(each) && (otherKind === undefined || kinds.isCached(otherKind)),
+      controllerName,
+      clock,
+      log,
+    };
     const sweep =
       namespace === undefined ? undefined : createTailSweep({ ...sweepOf, namespace, queue: newQueue('log_tails', TAIL_RETRIES) });
     return { tails: createTailKeeper({ ...kept, store, clock, log, reads }), sweep };

@@ -210,3 +210,35 @@ test('its pods are found by their labels, and when it is over, its history by ki
     expect((await history(operand)).stdout, operand).toMatch(/^gone +Crew +Complete/m);
   for (const operand of ['job/gone', 'raft/gone']) expect((await history(operand)).stderr, operand).toBe('There is no such history.\n');
 });
+
+test('why it failed is told by submit, by its logs and by its history, when all is gone', {
+  timeout: LIMIT_MS,
+}, async () => {
+  const running = cli.start(inTeam('submit', crewFile({ name: 'sunk' }), '--wait'));
+  const key = { namespace: NAMESPACE, name: 'sunk' };
+  const onEast = cli.world.client('east');
+  await cli.until(async () => (await onEast.list(CREWS)).items.some(({ metadata }) => metadata.name === 'sunk'));
+  const { metadata } = await onEast.get(CREWS, key);
+  const controller = { apiVersion: 'example.com/v1', kind: 'Crew', name: 'sunk', uid: metadata.uid, controller: true };
+  const containers = [{ name: 'main', image: 'busybox', command: ['sh', '-c', 'echo the oar broke; exit 7'] }];
+  await onEast.create(PODS, {
+    metadata: { namespace: NAMESPACE, name: 'sunk-oars', labels: { 'example.com/crew': 'sunk' }, ownerReferences: [controller] },
+    spec: { restartPolicy: 'Never', containers },
+  } as never);
+  await cli.until(async () => (await onEast.get(PODS, { namespace: NAMESPACE, name: 'sunk-oars' })).status?.phase === 'Failed');
+  const lastTransitionTime = new Date(cli.world.clock.now()).toISOString().replace(/\.\d+Z/, 'Z');
+  const conditions = [{ type: 'Sunk', status: 'True', reason: 'Storm', message: 'no oars', lastTransitionTime }];
+  await onEast.patchStatus(CREWS, key, { type: 'merge', body: { status: { phase: 'Moored', conditions } } });
+  let outcome: Awaited<typeof running.outcome> | undefined;
+  void running.outcome.then((value) => (outcome = value));
+  await cli.until(() => outcome !== undefined);
+  expect(outcome?.stderr).toContain('ended with exit code 7: the oar broke');
+  expect(outcome?.code).toBe(1);
+  await cli.until(async () => !(await onEast.list(CREWS)).items.some(({ metadata: { name } }) => name === 'sunk'));
+  const store = ['--history-store', path.join(cli.folder, 'history')];
+  let printed: Awaited<ReturnType<CliWorld['run']>> | undefined;
+  await cli.until(async () => (printed = await cli.run(inTeam('logs', 'crew/sunk', ...store))).stdout !== '');
+  expect(printed?.stdout).toBe('the oar broke\n');
+  expect(printed?.stderr).toContain('pod sunk-oars on cluster "east" ended with exit code 7');
+  expect((await cli.run(inTeam('history', 'crew/sunk', ...store))).stdout).toMatch(/^sunk +Crew +Failed/m);
+});

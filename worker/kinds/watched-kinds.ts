@@ -4,6 +4,7 @@
  */
 import { type FencedKind, fencedKindName, type WorkOfKind } from '../../shared/api/fenced-kinds.ts';
 import type { DeepReadonly } from '../../shared/api/kubernetes.ts';
+import { apiVersionOf } from '../../shared/api/resources.ts';
 import { clientMay } from '../../shared/kube/access-reviews.ts';
 import { isAbsent, isForbidden } from '../../shared/kube/api-error.ts';
 import type { RawClient, ReadClient, WatchClient } from '../../shared/kube/client.ts';
@@ -32,8 +33,8 @@ export type WatchedCopy = { readonly key: string; readonly kind: FencedKind; rea
 
 export type CopyHandler = {
   /** It is new, or has changed. */
-  changed(watched: WatchedCopy): void;
-  deleted(watched: WatchedCopy): void;
+  changed?(watched: WatchedCopy): void;
+  deleted?(watched: WatchedCopy): void;
 };
 
 export interface WatchedKinds {
@@ -49,6 +50,8 @@ export interface WatchedKinds {
   inNamespace(namespace: string): readonly WatchedCopy[];
   /** By `fencedKindName`, in alphabetical order. The copies of these are all cached. */
   cached(): readonly string[];
+  /** Whether the copies of a kind are all cached, by apiVersion and kind. */
+  isCached(type: string): boolean;
   /** Watches the kinds until the signal aborts. Call once. */
   run(signal: AbortSignal): Promise<void>;
 }
@@ -59,6 +62,8 @@ type Part = { readonly kind: FencedKind; readonly name: string; readonly copies:
 const ASK_AGAIN_MS = 60_000;
 const RETRY_MS = 2_000;
 const SEPARATOR = '|';
+
+const typeOf = (resource: FencedKind['resource']): string => `${apiVersionOf(resource)} ${resource.kind}`;
 
 export function createWatchedKinds(deps: WatchedKindsDeps): WatchedKinds {
   const { client, namespaces, onWatched, clock, random, log } = deps;
@@ -83,13 +88,13 @@ export function createWatchedKinds(deps: WatchedKindsDeps): WatchedKinds {
       const part: Part = { kind, name, copies: informerOf(kind), isCached: false };
       parts.set(name, part);
       const changed = (copy: DeepReadonly<WorkOfKind>): void => {
-        for (const handler of handlers) handler.changed(watchedIn(part, copy));
+        for (const handler of handlers) handler.changed?.(watchedIn(part, copy));
       };
       part.copies.addHandler({
         added: changed,
         updated: changed,
         deleted(copy) {
-          for (const handler of handlers) handler.deleted(watchedIn(part, copy));
+          for (const handler of handlers) handler.deleted?.(watchedIn(part, copy));
         },
       });
       watching.push(started.promise.then((signal) => watch(part, signal)));
@@ -162,6 +167,7 @@ export function createWatchedKinds(deps: WatchedKindsDeps): WatchedKinds {
     ofOriginal: (originUid) => inAll(({ copies }) => copies.byIndex(OF_ORIGINAL, originUid)),
     inNamespace: (namespace) => inAll(({ copies }) => copies.list(namespace)),
     cached: () => [...parts.values()].flatMap(({ name, isCached }) => (isCached ? [name] : [])).toSorted(),
+    isCached: (type) => [...parts.values()].some(({ kind: { resource }, isCached }) => isCached && typeOf(resource) === type),
     async run(signal) {
       started.resolve(signal);
       await aborted(signal);
