@@ -3,6 +3,7 @@ import { isDeepStrictEqual } from 'node:util';
 import { Counter, Gauge, type Registry } from 'prom-client';
 import { originOf } from '../shared/api/copy-identity.ts';
 import type { DeepReadonly, Job, ObjectKey, Pod } from '../shared/api/kubernetes.ts';
+import { ORIGIN_LABEL } from '../shared/api/names.ts';
 import { JOBS, PODS, type Resource } from '../shared/api/resources.ts';
 import type { KubeClient, RawClient, ReadClient, WriteClient } from '../shared/kube/client.ts';
 import { isFinished } from '../shared/kube/conditions.ts';
@@ -24,7 +25,8 @@ import { omitUndefined } from '../shared/runtime/omit-undefined.ts';
 import { aborted } from '../shared/runtime/tasks.ts';
 import { createFence, type FenceDeps, type FenceOfJobs, type FenceSettings } from './fence/fence.ts';
 import { createPodRenewals } from './fence/pod-renewals.ts';
-import { childJobIndexers, copyPodIndexers } from './kinds/copy-pods.ts';
+import { fenceOfChildJob } from './kinds/child-job-fence.ts';
+import { childJobIndexers, childJobsOf, copyPodIndexers } from './kinds/copy-pods.ts';
 import { createKindFence } from './kinds/kind-fence.ts';
 import { createCopyEnds } from './kinds/copy-ends.ts';
 import { createWatchedKinds, type WatchedKinds } from './kinds/watched-kinds.ts';
@@ -234,19 +236,27 @@ export function createWorker(deps: WorkerDeps): Worker {
     const promises = { jobs, pods, controllerName, recorder, metrics: createInvariantMetrics(registry), clock, log };
     const invariants = createLiveInvariants(promises);
     pods.addHandler(invariants.handler);
-    const onWatched = (): void => {
+    const onSettled = (): void => {
       kept?.wake();
       ends.lookAgain();
       sweep?.takeIn(undefined);
+      onChange(undefined);
     };
-    const kinds = createWatchedKinds({ client, namespaces, onWatched, clock, random, log });
+    const kinds = createWatchedKinds({ client, namespaces, onSettled, clock, random, log });
     const { tails, sweep } = logs === undefined || logs.keepLogs === 'None' ? {} : createTails(logs, kinds);
     const copyGone = (uid: string): void => {
       tails?.forget(uid);
       sweep?.gone(uid);
     };
     jobs.addHandler({ deleted: ({ metadata }) => copyGone(metadata.uid) });
-    kinds.addHandler({ deleted: ({ copy }) => copyGone(copy.metadata.uid) });
+    kinds.addHandler({
+      // What it says of its fence is true of the Jobs that its operator has made.
+      changed({ copy }) {
+        if (kept?.stateOfOrigin(copy.metadata.labels?.[ORIGIN_LABEL] ?? '') === 'Fenced')
+          for (const job of childJobsOf(jobs, copy)) queue.add(keyOfObject(job));
+      },
+      deleted: ({ copy }) => copyGone(copy.metadata.uid),
+    });
     const ends = createCopyEnds({
       client,
       kinds,
@@ -283,7 +293,16 @@ export function createWorker(deps: WorkerDeps): Worker {
       log,
     });
     pods.addHandler(kindFence.handler);
-    const leases = { controllerName, jobsNamespaces: namespaces, onChange, onWentBack, onKinds: kinds.see, fencedKinds: kinds.cached };
+    const ofChildJob: FenceDeps['ofChildJob'] = (job, state) => fenceOfChildJob(job, state, kinds);
+    const leases = {
+      controllerName,
+      jobsNamespaces: namespaces,
+      onChange,
+      onWentBack,
+      onKinds: kinds.see,
+      fencedKinds: kinds.cached,
+      ofChildJob,
+    };
     const kept = presence && createFence({ ...presence, registry, clock, random, log, ...leases });
     const fence = kept ?? NO_FENCE;
     const renewals = presence && createRenewals(pods, presence.client, fence);

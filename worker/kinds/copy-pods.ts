@@ -33,6 +33,10 @@ export const childJobIndexers: Readonly<Record<string, IndexFunction<Job>>> = {
     controllerOf(job) === undefined ? [] : [templateIdentity(job.spec)?.originUid ?? withoutIdentity(job.metadata.namespace)],
 };
 
+/** The Jobs that an operator has made for a copy, where they say whose they are. */
+export const childJobsOf = (jobs: Lister<Job>, { metadata }: DeepReadonly<WorkOfKind>): readonly DeepReadonly<Job>[] =>
+  jobs.byIndex(OF_COPY, metadata.annotations?.[ORIGIN_UID_ANNOTATION] ?? '');
+
 /** Pods of a copy that have not ended. */
 export const podsOfCopy = (pods: Lister<Pod>, jobs: Lister<Job>, copy: DeepReadonly<WorkOfKind>): readonly DeepReadonly<Pod>[] =>
   allPodsOf(pods, jobs, copy, uncountedPods).filter((pod) => !isTerminal(pod));

@@ -2,7 +2,7 @@
  * The kinds beside Jobs of which there are copies: the Leases of managers say which. The copies of a kind are cached once its objects can
  * be listed, and the worker may patch them.
  */
-import { type FencedKind, fencedKindName, type WorkOfKind } from '../../shared/api/fenced-kinds.ts';
+import { type FencedKind, fencedKindName, OPERATOR_GRACE_MS, type WorkOfKind } from '../../shared/api/fenced-kinds.ts';
 import type { DeepReadonly } from '../../shared/api/kubernetes.ts';
 import { apiVersionOf } from '../../shared/api/resources.ts';
 import { clientMay } from '../../shared/kube/access-reviews.ts';
@@ -21,8 +21,8 @@ export type WatchedKindsDeps = {
   readonly client: ReadClient & WatchClient & RawClient;
   /** Where copies are; empty: anywhere. */
   readonly namespaces: readonly string[];
-  /** The copies of another kind are cached now. */
-  readonly onWatched: () => void;
+  /** The copies of another kind are cached now, or will not be for a while. */
+  readonly onSettled: () => void;
   readonly clock: Clock;
   readonly random: Random;
   readonly log: Logger;
@@ -52,21 +52,31 @@ export interface WatchedKinds {
   cached(): readonly string[];
   /** Whether the copies of a kind are all cached, by apiVersion and kind. */
   isCached(type: string): boolean;
+  /** The copies of a kind of which was heard a moment ago may not be cached yet. */
+  isListing(): boolean;
   /** Watches the kinds until the signal aborts. Call once. */
   run(signal: AbortSignal): Promise<void>;
 }
 
-type Part = { readonly kind: FencedKind; readonly name: string; readonly copies: Informer<WorkOfKind>; isCached: boolean };
+type Part = {
+  readonly kind: FencedKind;
+  readonly name: string;
+  readonly copies: Informer<WorkOfKind>;
+  readonly sinceMs: number;
+  isCached: boolean;
+};
 
 /** A kind that the cluster does not serve, or that the worker may not list there, is asked for again. */
 const ASK_AGAIN_MS = 60_000;
 const RETRY_MS = 2_000;
+/** A manager waits for so much longer before it counts a copy of such a kind as stopped. */
+const LISTING_MS = OPERATOR_GRACE_MS;
 const SEPARATOR = '|';
 
 const typeOf = (resource: FencedKind['resource']): string => `${apiVersionOf(resource)} ${resource.kind}`;
 
 export function createWatchedKinds(deps: WatchedKindsDeps): WatchedKinds {
-  const { client, namespaces, onWatched, clock, random, log } = deps;
+  const { client, namespaces, onSettled, clock, random, log } = deps;
   const everywhere = namespaces.length === 0 ? [''] : namespaces;
   const parts = new Map<string, Part>();
   const handlers: CopyHandler[] = [];
@@ -85,7 +95,7 @@ export function createWatchedKinds(deps: WatchedKindsDeps): WatchedKinds {
     for (const kind of kinds) {
       const name = fencedKindName(kind.resource);
       if (parts.has(name)) continue;
-      const part: Part = { kind, name, copies: informerOf(kind), isCached: false };
+      const part: Part = { kind, name, copies: informerOf(kind), sinceMs: clock.monotonic(), isCached: false };
       parts.set(name, part);
       const changed = (copy: DeepReadonly<WorkOfKind>): void => {
         for (const handler of handlers) handler.changed?.(watchedIn(part, copy));
@@ -98,6 +108,9 @@ export function createWatchedKinds(deps: WatchedKindsDeps): WatchedKinds {
         },
       });
       watching.push(started.promise.then((signal) => watch(part, signal)));
+      clock.schedule(() => {
+        if (!part.isCached) onSettled();
+      }, LISTING_MS);
     }
   }
 
@@ -116,7 +129,7 @@ export function createWatchedKinds(deps: WatchedKindsDeps): WatchedKinds {
     if (!signal.aborted) {
       part.isCached = true;
       log.info('copies of a kind are stopped when their manager is out of reach', { kind: name });
-      onWatched();
+      onSettled();
     }
     await running;
   }
@@ -167,6 +180,7 @@ export function createWatchedKinds(deps: WatchedKindsDeps): WatchedKinds {
     ofOriginal: (originUid) => inAll(({ copies }) => copies.byIndex(OF_ORIGINAL, originUid)),
     inNamespace: (namespace) => inAll(({ copies }) => copies.list(namespace)),
     cached: () => [...parts.values()].flatMap(({ name, isCached }) => (isCached ? [name] : [])).toSorted(),
+    isListing: () => [...parts.values()].some(({ isCached, sinceMs }) => !isCached && clock.monotonic() - sinceMs < LISTING_MS),
     isCached: (type) => [...parts.values()].some(({ kind: { resource }, isCached }) => isCached && typeOf(resource) === type),
     async run(signal) {
       started.resolve(signal);
