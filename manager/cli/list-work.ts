@@ -2,7 +2,6 @@ import type { Job } from '../../shared/api/kubernetes.ts';
 import type { Resource } from '../../shared/api/resources.ts';
 import { isAbsent, isForbidden } from '../../shared/kube/api-error.ts';
 import type { ListOptions } from '../../shared/kube/client.ts';
-import { JOB_KIND } from '../work-kind/job/job-kind.ts';
 import type { ClusterConnection, JobClient } from './cluster-connection.ts';
 import { CommandError } from './command-error.ts';
 import { plain } from './plain-text.ts';
@@ -29,7 +28,7 @@ export async function listWork(
   const list = async ({ client }: JobClient, resource: Resource<Job>): Promise<readonly Job[]> =>
     (await client.list(resource, options)).items.map((object) => ({ ...object, kind: resource.kind }));
   const [jobs, by] = await Promise.all([
-    list(connection, JOB_KIND.resource),
+    list(connection, connection.kind.resource),
     connection.kinds().catch((error: unknown): JobClient => {
       if (!(error instanceof CommandError)) throw error;
       unknownKinds = error.message;

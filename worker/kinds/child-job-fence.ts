@@ -1,6 +1,6 @@
 /**
- * The fence of Jobs that an operator has made for a copy of a kind beside Jobs: they follow their copy. Whose they are is read from their pod
- * template, which never changes; whether a fence is asked for, from the copy of that identity in their namespace.
+ * The fence of Jobs that an operator has made for a copy of a kind beside Jobs: they follow their copy. Whose they are is read from their
+ * pod template, which never changes; whether a fence is asked for, from the copy of that identity in their namespace.
  */
 import { templateIdentity } from '../../shared/api/copy-identity.ts';
 import type { DeepReadonly, Job } from '../../shared/api/kubernetes.ts';

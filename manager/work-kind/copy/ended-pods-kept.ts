@@ -3,8 +3,8 @@ import { ENDED_PODS_ANNOTATION } from '../../../shared/api/names.ts';
 import { isJsonObject } from '../../api/json-value.ts';
 
 /**
- * What a cache keeps of how the pods of a copy ended. A copy that is about to be deleted (`leaves`) keeps all; any other, of which there may
- * be thousands, its last failed pod, whose log tail is read when the copy is deleted.
+ * What a cache keeps of how the pods of a copy ended. A copy that is about to be deleted (`leaves`) keeps all; any other, of which there
+ * may be thousands, its last failed pod, whose log tail is read when the copy is deleted.
  */
 export function endedPodsKept(annotations: unknown, leaves: boolean): Record<string, string> {
   const text = isJsonObject(annotations) ? annotations[ENDED_PODS_ANNOTATION] : undefined;
