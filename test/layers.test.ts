@@ -125,15 +125,12 @@ const READS_A_JOB =
 
 /** Files of the manager outside `work-kind` that know a Job's fields or resource, each with its reason: at most 15. */
 const KNOW_JOBS: Readonly<Record<string, string>> = {
-  'manager/cli/doctor/judgements.ts': 'checks Jobs that no manager takes',
   'manager/cli/doctor/run.ts': 'lists Jobs, and asks for the right to',
-  'manager/cli/doctor/waiting-judgements.ts': 'checks Jobs that wait',
   'manager/cli/job-row.ts': 'the columns of Jobs',
   'manager/cli/local/job-set/operator.ts': 'plays the operator of JobSets, which makes Jobs of them',
   'manager/cli/local/job-watch.ts': 'plays the Jobs of the examples',
   'manager/cli/local/submit-examples.ts': 'plays the Jobs of the examples',
   'manager/cli/logs/job-logs.ts': 'names the pods of Jobs with several',
-  'manager/cli/top/usage-table.ts': 'sums the requests of Jobs',
   'manager/cli/what-if/change-kinds.ts': 'the objects that a change may name',
   'manager/dashboard/job-line.ts': 'the fields of Jobs that the page shows',
   'manager/dashboard/job-view.ts': 'the fields of Jobs that the page shows',

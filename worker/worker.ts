@@ -3,6 +3,7 @@ import { isDeepStrictEqual } from 'node:util';
 import { Counter, Gauge, type Registry } from 'prom-client';
 import { originOf } from '../shared/api/copy-identity.ts';
 import type { DeepReadonly, Job, ObjectKey, Pod } from '../shared/api/kubernetes.ts';
+import { ORIGIN_LABEL } from '../shared/api/names.ts';
 import { JOBS, PODS, type Resource } from '../shared/api/resources.ts';
 import type { KubeClient, RawClient, ReadClient, WriteClient } from '../shared/kube/client.ts';
 import { isFinished } from '../shared/kube/conditions.ts';
@@ -24,8 +25,11 @@ import { omitUndefined } from '../shared/runtime/omit-undefined.ts';
 import { aborted } from '../shared/runtime/tasks.ts';
 import { createFence, type FenceDeps, type FenceOfJobs, type FenceSettings } from './fence/fence.ts';
 import { createPodRenewals } from './fence/pod-renewals.ts';
-import { childJobIndexers, copyPodIndexers } from './kinds/copy-pods.ts';
+import { fenceOfChildJob } from './kinds/child-job-fence.ts';
+import { childJobIndexers, childJobsOf, copyPodIndexers } from './kinds/copy-pods.ts';
 import { createKindFence } from './kinds/kind-fence.ts';
+import { createCopyEnds } from './kinds/copy-ends.ts';
+import { createWatchedKinds, type WatchedKinds } from './kinds/watched-kinds.ts';
 import { createLiveInvariants } from './invariants/live-invariants.ts';
 import { createJobReconciler } from './job/controller.ts';
 import { LANES, laneOf } from './job/lanes.ts';
@@ -232,9 +236,39 @@ export function createWorker(deps: WorkerDeps): Worker {
     const promises = { jobs, pods, controllerName, recorder, metrics: createInvariantMetrics(registry), clock, log };
     const invariants = createLiveInvariants(promises);
     pods.addHandler(invariants.handler);
-    const { tails, sweep } = logs === undefined || logs.keepLogs === 'None' ? {} : createTails(logs);
-    jobs.addHandler({ deleted: ({ metadata: { uid } }) => tails?.forget(uid) });
-    if (sweep !== undefined) jobs.addHandler(sweep.handler);
+    const onSettled = (): void => {
+      kept?.wake();
+      ends.lookAgain();
+      sweep?.takeIn(undefined);
+      onChange(undefined);
+    };
+    const kinds = createWatchedKinds({ client, namespaces, onSettled, clock, random, log });
+    const { tails, sweep } = logs === undefined || logs.keepLogs === 'None' ? {} : createTails(logs, kinds);
+    const copyGone = (uid: string): void => {
+      tails?.forget(uid);
+      sweep?.gone(uid);
+    };
+    jobs.addHandler({ deleted: ({ metadata }) => copyGone(metadata.uid) });
+    kinds.addHandler({
+      // What it says of its fence is true of the Jobs that its operator has made.
+      changed({ copy }) {
+        if (kept?.stateOfOrigin(copy.metadata.labels?.[ORIGIN_LABEL] ?? '') === 'Fenced')
+          for (const job of childJobsOf(jobs, copy)) queue.add(keyOfObject(job));
+      },
+      deleted: ({ copy }) => copyGone(copy.metadata.uid),
+    });
+    const ends = createCopyEnds({
+      client,
+      kinds,
+      pods,
+      jobs,
+      tails,
+      queue: newQueue('copy_ends', TAIL_RETRIES),
+      batchPeriodMs,
+      clock,
+      log,
+    });
+    pods.addHandler(ends.handler);
     const deniedJobs = new Counter({
       name: 'switchyard_worker_denied_jobs_total',
       help: 'Jobs that got no pods because their namespace is denied (--denied-namespaces)',
@@ -245,23 +279,30 @@ export function createWorker(deps: WorkerDeps): Worker {
     const onChange = (origin: string | undefined): void => {
       const copies = origin === undefined ? jobs.list().filter((job) => originOf(job) !== undefined) : jobs.byIndex(COPIES_OF, origin);
       for (const job of copies) if (!isFinished(job.status)) queue.add(keyOfObject(job));
-      kinds.onChange(origin);
+      kindFence.onChange(origin);
     };
-    const kinds = createKindFence({
+    const kindFence = createKindFence({
       client,
+      kinds,
       pods,
       jobs,
       queue: newQueue('kind_fence', JOB_RETRIES),
       recorder,
-      namespaces,
       stateOf: (origin) => kept?.stateOfOrigin(origin) ?? 'Open',
-      onFenced: () => kept?.wake(),
       clock,
-      random,
       log,
     });
-    pods.addHandler(kinds.handler);
-    const leases = { controllerName, jobsNamespaces: namespaces, onChange, onWentBack, onKinds: kinds.see, fencedKinds: kinds.fenced };
+    pods.addHandler(kindFence.handler);
+    const ofChildJob: FenceDeps['ofChildJob'] = (job, state) => fenceOfChildJob(job, state, kinds);
+    const leases = {
+      controllerName,
+      jobsNamespaces: namespaces,
+      onChange,
+      onWentBack,
+      onKinds: kinds.see,
+      fencedKinds: kinds.cached,
+      ofChildJob,
+    };
     const kept = presence && createFence({ ...presence, registry, clock, random, log, ...leases });
     const fence = kept ?? NO_FENCE;
     const renewals = presence && createRenewals(pods, presence.client, fence);
@@ -299,7 +340,7 @@ export function createWorker(deps: WorkerDeps): Worker {
           reconcile: async (key: string) => (watched.isFilled(parseKey(key).namespace ?? '') ? reconcile(key) : undefined),
         },
         { name: 'job-orphan-pod', queue: orphanQueue, concurrency, log, reconcile: createOrphanReconciler(shared) },
-        ...(kept === undefined ? [] : [kinds.controller]),
+        ...(kept === undefined ? [] : [kindFence.controller, ends.controller]),
         ...(renewals === undefined ? [] : [renewals.controller]),
         ...(sweep === undefined ? [] : [sweep.controller]),
       ],
@@ -316,7 +357,7 @@ export function createWorker(deps: WorkerDeps): Worker {
     return createPodRenewals({ client: unlimited, jobs, pods, queue, isOpen, newWord, controllerName, clock, log, signal: stopped.signal });
   }
 
-  function createTails(kept: Logs) {
+  function createTails(kept: Logs, kinds: Pick<WatchedKinds, 'ofOrigin' | 'isCached'>) {
     const reads = new Counter({
       name: 'switchyard_worker_log_tails_total',
       help: 'Log tails of pods, by result',
@@ -325,8 +366,17 @@ export function createWorker(deps: WorkerDeps): Worker {
     });
     fromZero(reads, { result: TAIL_RESULTS });
     const { namespace } = kept;
-    const store = createTailStore({ ...kept, clock, controllerName, onKept: (job) => sweep?.note(job) });
-    const sweepOf = { ...kept, store, jobs, isFilled: (each: string) => watched.isFilled(each), controllerName, clock, log };
+    const store = createTailStore({ ...kept, clock, controllerName, onKept: (copy) => sweep?.note(copy) });
+    const sweepOf = {
+      ...kept,
+      store,
+      present: () => [...jobs.list(), ...kinds.ofOrigin(undefined).map(({ copy }) => copy)].map(({ metadata }) => metadata.uid),
+      isFilled: (each: string, otherKind: string | undefined) =>
+        watched.isFilled(each) && (otherKind === undefined || kinds.isCached(otherKind)),
+      controllerName,
+      clock,
+      log,
+    };
     const sweep =
       namespace === undefined ? undefined : createTailSweep({ ...sweepOf, namespace, queue: newQueue('log_tails', TAIL_RETRIES) });
     return { tails: createTailKeeper({ ...kept, store, clock, log, reads }), sweep };

@@ -17,9 +17,10 @@ export const sanitizedEndedPods = ({ metadata }: Annotated): readonly EndedPod[]
 /** The failure of a Job, as stored on the Job itself. */
 export type LastFailure = Pick<EndedPod, 'pod' | 'index' | 'exitCode' | 'reason' | 'message' | 'lastLine'> & { readonly cluster: string };
 
-/** The failure of the last failed pod of a copy; undefined when none is known. */
+/** The failure of the last pod of a copy that failed, or was stopped where none did; undefined when none is known. */
 export function lastFailureOf(copy: Annotated, cluster: string): LastFailure | undefined {
-  const failed = sanitizedEndedPods(copy).findLast(({ phase }) => phase !== 'Succeeded');
+  const pods = sanitizedEndedPods(copy);
+  const failed = pods.findLast(({ phase }) => phase === 'Failed') ?? pods.findLast(({ phase }) => phase !== 'Succeeded');
   if (failed === undefined) return undefined;
   const { pod, index, exitCode, reason, message, lastLine } = failed;
   return { pod, cluster, ...omitUndefined({ index, exitCode, reason, message, lastLine }) };

@@ -21,7 +21,7 @@ import { queueNameOf, unreadableWishes, wishesOf, type UnreadableWish } from '..
 import { DEFAULT_JOB_RULES, type JobRules } from '../api/job-rules.ts';
 import { isJsonObject } from '../api/json-value.ts';
 import { unmetPodFence } from '../api/unmet-wishes.ts';
-import { qualifiedName, qualifierOf } from '../work-kind/qualified-name.ts';
+import { parseQualifiedName, qualifiedName, qualifierOf } from '../work-kind/qualified-name.ts';
 import type { SingleKind, WorkKind } from '../work-kind/work-kind.ts';
 import { SWITCHYARDS_NAMES } from './job-parts.ts';
 import { fieldOf, hasName } from './write-rule.ts';
@@ -172,6 +172,18 @@ export function wrongWishes(kind: WorkKind, job: DeepReadonly<Unsaved<WorkObject
   const problem = `is ${least.pods}; it must be less than the ${pods} pods that the Job may have at once, or be left out`;
   return [...unreadable, { place: 'annotations', name: MIN_PARALLELISM_ANNOTATION, problem }];
 }
+
+/** Settings that a described kind does not know, each with what serves the purpose there; for the writer of the object. */
+export const ignoredSettings = (kind: WorkKind, { metadata }: DeepReadonly<Unsaved<WorkObject>>): { name: string; warning: string }[] =>
+  parseQualifiedName(metadata.name ?? '').qualifier === undefined
+    ? []
+    : [MIN_PARALLELISM_ANNOTATION, KUEUE_MIN_PARALLELISM_ANNOTATION]
+        .filter((name) => metadata.annotations?.[name] !== undefined)
+        .map((name) => {
+          const { resource } = kind.of(metadata.name);
+          const remedy = `minCount in its WorkKind admits a ${resource.kind} with fewer pods`;
+          return { name, warning: `${fieldOf('annotations', name)}: is ignored, as it is for Jobs only; ${remedy}` };
+        });
 
 function shapeProblems({ resource, specProblems }: SingleKind, manifest: unknown): FieldProblem[] {
   const apiVersion = apiVersionOf(resource);

@@ -15,7 +15,7 @@ import { isJsonObject, parseJson } from '../api/json-value.ts';
 import { formatProblems, type FieldProblem } from '../api/field-problem.ts';
 import { DEFAULT_JOB_RULES, type JobRules } from '../api/job-rules.ts';
 import { recognize, type Identities, type UserExtra } from '../policy/writer.ts';
-import { controllerProblems, namesFromKueue } from '../policy/prepare-job.ts';
+import { controllerProblems, ignoredSettings, namesFromKueue } from '../policy/prepare-job.ts';
 import { qualifiedName, qualifierOf } from '../work-kind/qualified-name.ts';
 import type { SingleKind, WorkKind } from '../work-kind/work-kind.ts';
 import { isCopy, validateJob } from './validate-job.ts';
@@ -39,6 +39,8 @@ export type AdmissionResponse = {
   readonly patchType?: 'JSONPatch';
   /** Base64 of a JSON Patch. */
   readonly patch?: string;
+  /** The API server sends them to the writer. */
+  readonly warnings?: readonly string[];
   readonly status?: { readonly code: number; readonly reason: string; readonly message: string };
   /** For the audit log of the API server, which adds the name of the webhook to each key. */
   readonly auditAnnotations?: Readonly<Record<string, string>>;
@@ -133,7 +135,11 @@ const isPart = ({ others }: WorkKind, { metadata }: WorkObject): boolean =>
 function prepare(kind: WorkKind, { uid, userInfo }: AdmissionRequest, object: WorkObject, names: readonly object[]): AdmissionResponse {
   if (isCopy(kind, object) || controllerProblems(kind, object).length > 0) return { uid, allowed: true };
   const operations = [...names, ...creatorOperations(userInfo.username, object), ...kind.preparation(object)];
-  return operations.length === 0 ? { uid, allowed: true } : patched(uid, operations);
+  const warnings = ignoredSettings(kind, object).map(({ warning }) => warning);
+  return {
+    ...(operations.length === 0 ? { uid, allowed: true } : patched(uid, operations)),
+    ...omitUndefined({ warnings: warnings.length === 0 ? undefined : warnings }),
+  };
 }
 
 /** The JSON pointer of a label or annotation. */
@@ -182,7 +188,18 @@ export function validate(
   const problems = validateJob(kind, { subresource, job, oldJob, writer, username: userInfo.username ?? '' }, rules);
   if (problems.length > 0) return denied(uid, problems);
   const changes = oldJob === undefined || subresource !== '' ? [] : jobChanges(kind, oldJob, job).map(changeInWords);
-  return { uid, allowed: true, ...omitUndefined({ auditAnnotations: changes.length === 0 ? undefined : { changes: changes.join(', ') } }) };
+  // Of a new object the mutating webhook says it.
+  const warnings = ignoredSettings(kind, job).flatMap(({ name, warning }) =>
+    oldJob === undefined || job.metadata.annotations?.[name] === oldJob.metadata.annotations?.[name] ? [] : [warning],
+  );
+  return {
+    uid,
+    allowed: true,
+    ...omitUndefined({
+      warnings: warnings.length === 0 ? undefined : warnings,
+      auditAnnotations: changes.length === 0 ? undefined : { changes: changes.join(', ') },
+    }),
+  };
 }
 
 const denied = (uid: string, problems: readonly FieldProblem[]): AdmissionResponse => ({

@@ -1,4 +1,5 @@
 import type { DeepReadonly, JobCondition, KubeObject, ObjectKey, Unsaved, WorkObject, WorkStatus } from '../../shared/api/kubernetes.ts';
+import { LAST_FAILURE_ANNOTATION } from '../../shared/api/names.ts';
 import { apiVersionOf, EVENTS, type Resource } from '../../shared/api/resources.ts';
 import { isConflict } from '../../shared/kube/api-error.ts';
 import type { KubeClient, Patch, WatchEvent, WatchStream, WriteOptions } from '../../shared/kube/client.ts';
@@ -68,7 +69,7 @@ export function createKindsClient(
   const storedKey = (resource: Resource, key: ObjectKey): ObjectKey =>
     resource === EVENTS ? { ...key, name: parseQualifiedName(key.name).name } : key;
 
-  /** A write of status and metadata: two writes for these kinds, of which the second is conditional on the first. */
+  /** A write of status and metadata: several writes for these kinds, each conditional on the one before. */
   async function patchStatus(place: Place, patch: Patch, qualified: ObjectKey, options: WriteOptions | undefined): Promise<WorkObject> {
     const { kind, key } = place;
     if (patch.type === 'json') return asRead(kind, await client.patchStatus(kind.resource, key, patch, options));
@@ -93,26 +94,34 @@ export function createKindsClient(
 
   async function writeBoth(
     { kind, key }: Place,
-    condition: { readonly uid: string | undefined; readonly resourceVersion: string | undefined },
+    given: { readonly uid: string | undefined; readonly resourceVersion: string | undefined },
     changes: Readonly<Record<string, unknown>>,
     stored: Partial<StoredStatus>,
     options: WriteOptions | undefined,
   ): Promise<WorkObject> {
-    const annotations = { ...(changes['annotations'] as Record<string, string> | undefined), ...stored.annotations };
-    const metadata = { ...changes, ...(Object.keys(annotations).length === 0 ? {} : { annotations }) };
+    const { annotations: changed = {}, ...others } = changes as { readonly annotations?: Record<string, string> };
+    const { [LAST_FAILURE_ANNOTATION]: failure, ...left } = changed;
+    const status = Object.keys(stored.status ?? {}).length === 0 ? undefined : stored.status;
+    const patch = (on: typeof given, more: object): Promise<WorkObject> => {
+      const metadata = { ...omitUndefined({ uid: on.uid, resourceVersion: on.resourceVersion }), ...more };
+      return client.patch<WorkObject>(kind.resource, key, { type: 'merge', body: { metadata } }, options);
+    };
+    // Whoever waits for the end of an object reads there by then why it has failed.
+    const isToldFirst = status !== undefined && failure !== undefined;
+    const told = isToldFirst ? (await patch(given, { annotations: { [LAST_FAILURE_ANNOTATION]: failure } })).metadata : given;
+    const annotations = { ...(isToldFirst ? left : changed), ...stored.annotations };
+    const metadata = { ...others, ...(Object.keys(annotations).length === 0 ? {} : { annotations }) };
     const first =
-      stored.status === undefined || Object.keys(stored.status).length === 0
+      status === undefined
         ? undefined
         : await client.patchStatus<WorkObject>(
             kind.resource,
             key,
-            { type: 'merge', body: { metadata: omitUndefined(condition), status: stored.status } },
+            { type: 'merge', body: { metadata: omitUndefined({ uid: told.uid, resourceVersion: told.resourceVersion }), status } },
             options,
           );
     if (first !== undefined && Object.keys(metadata).length === 0) return first;
-    const { uid, resourceVersion } = first?.metadata ?? condition;
-    const body = { metadata: { ...omitUndefined({ uid, resourceVersion }), ...metadata } };
-    return client.patch<WorkObject>(kind.resource, key, { type: 'merge', body }, options);
+    return patch(first?.metadata ?? told, metadata);
   }
 
   const work = <T extends KubeObject>(answer: Promise<WorkObject>): Promise<T> => answer as unknown as Promise<T>;

@@ -68,6 +68,8 @@ export const LOG_TAILS_LABEL = 'switchyard.dev/log-tails';
 /** ... and, for people, of which copy they are. */
 export const LOG_TAILS_JOB_NAMESPACE_LABEL = 'switchyard.dev/job-namespace';
 export const LOG_TAILS_JOB_NAME_LABEL = 'switchyard.dev/job-name';
+/** Annotation beside them where the copy is no Job: its apiVersion and kind, such as `jobset.x-k8s.io/v1alpha2 JobSet`. */
+export const LOG_TAILS_KIND_ANNOTATION = 'switchyard.dev/log-tails-kind';
 
 /** Annotation on the local Job: the admission record, one JSON document with one writer. */
 export const ADMISSION_ANNOTATION = 'switchyard.dev/admission';

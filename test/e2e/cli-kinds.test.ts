@@ -147,6 +147,29 @@ test('a kind that is not taken, and an object that is not there, are named', { t
   expect({ code: missing.code, stderr: missing.stderr }).toEqual({ code: 1, stderr: 'Crew team/none: not held: there is no such Crew\n' });
 });
 
+test('they are counted by top, and looked at by doctor, as Jobs are', { timeout: LIMIT_MS }, async () => {
+  type Groups = { readonly groups: readonly { readonly admitted: number; readonly waiting: number; readonly holds: object }[] };
+  const sums = async (selector: string): Promise<Groups['groups']> =>
+    (JSON.parse((await cli.run(['top', '-l', selector, '-o', 'json'])).stdout) as Groups).groups;
+  const metadata = (name: string, more: object = {}) => ({ name, labels: { ...labels, fleet: name }, ...more });
+  await cli.run(inTeam('submit', crewFile(metadata('counted'))));
+  await cli.until(async () => (await sums('fleet=counted')).some(({ admitted }) => admitted === 1));
+  expect(await sums('fleet=counted')).toMatchObject([{ admitted: 1, waiting: 0, holds: { cpu: '8500m', pods: '6' } }]);
+  await cli.run(inTeam('submit', crewFile(metadata('held', { annotations: { [HOLD_ANNOTATION]: 'true' } }))));
+  expect(await sums('fleet=held')).toMatchObject([{ admitted: 0, waiting: 1 }]);
+
+  // An operator of home has kept its hands on one that no webhook has seen.
+  const { spec } = aCrew();
+  await cli.world.home.create(CREWS, { metadata: metadata('theirs', { namespace: NAMESPACE }), spec });
+  const { stdout } = await cli.run(['doctor', '-o', 'json']);
+  const { checks } = JSON.parse(stdout) as { readonly checks: readonly { readonly check: string; readonly found: string }[] };
+  expect(checks.filter(({ check }) => check === 'jobs')).toMatchObject([
+    { check: 'jobs', found: expect.stringMatching(/^1 with the label .* is not Switchyard’s, such as Crew team\/theirs$/) },
+  ]);
+  await cli.run(inTeam('cancel', 'crew/counted', 'crew/held', '--yes'));
+  await cli.world.home.delete(CREWS, { namespace: NAMESPACE, name: 'theirs' });
+});
+
 test('its pods are found by their labels, and when it is over, its history by kind and name', { timeout: LIMIT_MS }, async () => {
   await cli.run(inTeam('submit', crewFile({ name: 'gone' })));
   const key = { namespace: NAMESPACE, name: 'gone' };
@@ -186,4 +209,36 @@ test('its pods are found by their labels, and when it is over, its history by ki
   for (const operand of ['gone', 'crew/gone', 'crews.example.com/gone'])
     expect((await history(operand)).stdout, operand).toMatch(/^gone +Crew +Complete/m);
   for (const operand of ['job/gone', 'raft/gone']) expect((await history(operand)).stderr, operand).toBe('There is no such history.\n');
+});
+
+test('why it failed is told by submit, by its logs and by its history, when all is gone', {
+  timeout: LIMIT_MS,
+}, async () => {
+  const running = cli.start(inTeam('submit', crewFile({ name: 'sunk' }), '--wait'));
+  const key = { namespace: NAMESPACE, name: 'sunk' };
+  const onEast = cli.world.client('east');
+  await cli.until(async () => (await onEast.list(CREWS)).items.some(({ metadata }) => metadata.name === 'sunk'));
+  const { metadata } = await onEast.get(CREWS, key);
+  const controller = { apiVersion: 'example.com/v1', kind: 'Crew', name: 'sunk', uid: metadata.uid, controller: true };
+  const containers = [{ name: 'main', image: 'busybox', command: ['sh', '-c', 'echo the oar broke; exit 7'] }];
+  await onEast.create(PODS, {
+    metadata: { namespace: NAMESPACE, name: 'sunk-oars', labels: { 'example.com/crew': 'sunk' }, ownerReferences: [controller] },
+    spec: { restartPolicy: 'Never', containers },
+  } as never);
+  await cli.until(async () => (await onEast.get(PODS, { namespace: NAMESPACE, name: 'sunk-oars' })).status?.phase === 'Failed');
+  const lastTransitionTime = new Date(cli.world.clock.now()).toISOString().replace(/\.\d+Z/, 'Z');
+  const conditions = [{ type: 'Sunk', status: 'True', reason: 'Storm', message: 'no oars', lastTransitionTime }];
+  await onEast.patchStatus(CREWS, key, { type: 'merge', body: { status: { phase: 'Moored', conditions } } });
+  let outcome: Awaited<typeof running.outcome> | undefined;
+  void running.outcome.then((value) => (outcome = value));
+  await cli.until(() => outcome !== undefined);
+  expect(outcome?.stderr).toContain('ended with exit code 7: the oar broke');
+  expect(outcome?.code).toBe(1);
+  await cli.until(async () => !(await onEast.list(CREWS)).items.some(({ metadata: { name } }) => name === 'sunk'));
+  const store = ['--history-store', path.join(cli.folder, 'history')];
+  let printed: Awaited<ReturnType<CliWorld['run']>> | undefined;
+  await cli.until(async () => (printed = await cli.run(inTeam('logs', 'crew/sunk', ...store))).stdout !== '');
+  expect(printed?.stdout).toBe('the oar broke\n');
+  expect(printed?.stderr).toContain('pod sunk-oars on cluster "east" ended with exit code 7');
+  expect((await cli.run(inTeam('history', 'crew/sunk', ...store))).stdout).toMatch(/^sunk +Crew +Failed/m);
 });

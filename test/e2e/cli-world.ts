@@ -74,7 +74,12 @@ export async function createCliWorld(
   const store = keepsLogs ? openSqliteStore(path.join(folder, 'history')) : undefined;
   const history = store && { store, limits: { ageMs: 1e12, bytesMax: 1e9 } };
   world.startManager('manager', { parts: omitUndefined({ history, kinds }) });
-  for (const cluster of clusters) world.startWorker(cluster, `worker-${cluster}`, keepsLogs ? { podLogs: '' } : {});
+  for (const cluster of clusters)
+    world.startWorker(cluster, `worker-${cluster}`, {
+      ...(keepsLogs ? { podLogs: '' } : {}),
+      // Of their copies a worker knows by the Lease of their manager.
+      ...(kinds === undefined ? {} : { fenceAfterMs: 60_000 }),
+    });
   await world.clock.advance(5_000);
   const start = (args: readonly string[], options?: OptionsHere): Omit<RunningSwitchyard, 'child'> =>
     startSwitchyardHere(args, { kubeconfig, ...options });

@@ -2,10 +2,10 @@
  * Goal: where the manager is out of reach, the worker stops the copies of a kind that only its description knows: it suspends them, and
  * deletes the pods that their operator leaves. Then they move; or they go on where they were, unless they were stopped at home meanwhile.
  */
-import { afterEach, beforeEach, expect, test } from 'vitest';
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { WORKER_CLUSTERS } from '../../manager/api/worker-cluster.ts';
 import { writtenRecordOf } from '../../manager/api/records.ts';
-import type { Pod, Unsaved, WorkObject } from '../../shared/api/kubernetes.ts';
+import type { Job, Pod, Unsaved, WorkObject } from '../../shared/api/kubernetes.ts';
 import {
   ADMISSION_ANNOTATION,
   FENCED_ANNOTATION,
@@ -14,8 +14,9 @@ import {
   ORIGIN_LABEL,
   RESUMED_FROM_ANNOTATION,
   SIMULATE_DURATION_ANNOTATION,
+  WORKER_CONTROLLER_NAME,
 } from '../../shared/api/names.ts';
-import { CUSTOM_RESOURCE_DEFINITIONS, EVENTS, PODS, type Resource } from '../../shared/api/resources.ts';
+import { CUSTOM_RESOURCE_DEFINITIONS, EVENTS, JOBS, PODS, type Resource } from '../../shared/api/resources.ts';
 import type { KubeClient } from '../../shared/kube/client.ts';
 import { isNotFound } from '../../shared/kube/api-error.ts';
 import { findCondition } from '../../shared/kube/conditions.ts';
@@ -248,6 +249,77 @@ test('where it asks for no fence it runs on, and does not move', async () => {
   cutOff.add('east');
   await world.clock.advance(LOST_MS + 60_000);
   expect([await isSuspended('east'), await pods(), await placeOf()]).toEqual([false, ['argo-captain'], 'east']);
+});
+
+/** A Job that the operator makes for the crew, as that of JobSet does, which our worker runs. */
+async function launch(name: string): Promise<void> {
+  const { metadata, spec } = await world.client('east').get(CREWS, KEY);
+  const { captain } = spec as { readonly captain: { readonly spec: Pod['spec'] } };
+  const controller = { apiVersion: 'example.com/v1', kind: 'Crew', name: 'argo', uid: metadata.uid, controller: true };
+  const template = { metadata: { annotations: { [SIMULATE_DURATION_ANNOTATION]: '3600s' } }, spec: captain.spec };
+  await world.client('east').create(JOBS, {
+    metadata: { namespace: NAMESPACE, name, ownerReferences: [controller] },
+    spec: { managedBy: WORKER_CONTROLLER_NAME, template },
+  } as unknown as Unsaved<Job>);
+  await world.clock.advance(5_000);
+}
+
+describe('a Job that its operator has made for it, and our worker runs', () => {
+  test('is stopped with the others when the fence trips', async () => {
+    await started();
+    await launch('argo-deck');
+    expect(await pods()).toHaveLength(1);
+    cutOff.add('east');
+    await world.clock.advance(70_000);
+    expect(await pods()).toEqual([]);
+  });
+
+  test('runs on where the object asks for no fence, also through another start of the worker', async () => {
+    await started({ annotations: { [FENCING_ANNOTATION]: 'off' } });
+    await launch('argo-deck');
+    const running = await pods();
+    expect(running).toHaveLength(1);
+    cutOff.add('east');
+    await world.clock.advance(90_000);
+    expect(await pods()).toEqual(running);
+    worker.kill();
+    worker = world.startWorker('east', 'worker-east-2', fence);
+    await world.clock.advance(90_000);
+    expect(await pods()).toEqual(running);
+  });
+
+  test('is not kept from being stopped by another object there that passes itself off as the copy', async () => {
+    await started();
+    await launch('argo-deck');
+    const { metadata, spec, ...crew } = await world.client('east').get(CREWS, KEY);
+    const { labels, annotations } = metadata;
+    for (const namespace of [NAMESPACE, 'default'])
+      await world.client('east').create(CREWS, {
+        ...crew,
+        metadata: { namespace, name: 'forged', labels, annotations: { ...annotations, [FENCING_ANNOTATION]: 'off' } },
+        spec,
+      } as Unsaved<WorkObject>);
+    await world.clock.advance(5_000);
+    cutOff.add('east');
+    await world.clock.advance(70_000);
+    expect(await pods()).toEqual([]);
+  });
+
+  test('is stopped where the worker knows no copy that asks for none', async () => {
+    await started({ annotations: { [FENCING_ANNOTATION]: 'off' } });
+    await launch('argo-deck');
+    await world.client('east').patch(
+      JOBS,
+      { namespace: NAMESPACE, name: 'argo-deck' },
+      {
+        type: 'merge',
+        body: { metadata: { ownerReferences: [] } },
+      },
+    );
+    cutOff.add('east');
+    await world.clock.advance(70_000);
+    expect(await pods()).toEqual([]);
+  });
 });
 
 test('where the worker may not suspend its kind, it is not said to be fenced, and does not move', async () => {

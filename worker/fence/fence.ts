@@ -46,6 +46,8 @@ export type FenceDeps = {
   readonly onChange: (origin: string | undefined) => void;
   /** The Lease of a manager names these kinds beside Jobs. */
   readonly onKinds: (kinds: readonly FencedKind[]) => void;
+  /** The state of a Job that an operator may have made for a copy, where that of its manager's copies is `fence`. */
+  readonly ofChildJob: (job: DeepReadonly<Job>, fence: FenceState) => FenceState;
   /** The kinds beside Jobs whose copies are stopped, by `fencedKindName`. */
   readonly fencedKinds: () => readonly string[];
   /** The worker's own Lease shows that its cluster was restored from an older backup. */
@@ -137,7 +139,7 @@ export function createFence(deps: FenceDeps): Fence {
     stateOf(job) {
       const origin = originOf(job);
       if (origin === undefined || job.metadata.annotations?.[FENCING_ANNOTATION] === 'off') return 'Open';
-      return state.ofOrigin(origin);
+      return deps.ofChildJob(job, state.ofOrigin(origin));
     },
     stateOfOrigin: (origin) => state.ofOrigin(origin),
     wake: () => renewals.wake(),

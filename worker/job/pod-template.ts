@@ -42,11 +42,16 @@ export function createPodTemplate(job: DeepReadonly<Job>): (slot: PodSlot) => Un
   };
 }
 
-export const ownerReferenceTo = (job: DeepReadonly<Job>): OwnerReference => ({
-  apiVersion: 'batch/v1',
-  kind: 'Job',
-  name: job.metadata.name,
-  uid: job.metadata.uid,
+/** Jobs of a cache have no `apiVersion` and `kind`. */
+export const ownerReferenceTo = ({
+  apiVersion = 'batch/v1',
+  kind = 'Job',
+  metadata: { name, uid },
+}: DeepReadonly<Pick<Job, 'apiVersion' | 'kind' | 'metadata'>>): OwnerReference => ({
+  apiVersion,
+  kind,
+  name,
+  uid,
   controller: true,
   blockOwnerDeletion: true,
 });

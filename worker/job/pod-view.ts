@@ -120,7 +120,8 @@ export const sidecarNames = (pod: DeepReadonly<Pod>): ReadonlySet<string> =>
 const readyLostMs = (pod: DeepReadonly<Pod>): number | undefined =>
   parseWireTime(pod.status?.conditions?.find(({ type, status }) => type === 'Ready' && status === 'False')?.lastTransitionTime);
 
-function deletionRequestedMs(pod: DeepReadonly<Pod>): number | undefined {
+/** When its deletion was asked for, in milliseconds; undefined: it was not. */
+export function deletionRequestedMs(pod: DeepReadonly<Pod>): number | undefined {
   const deletion = parseWireTime(pod.metadata.deletionTimestamp);
   return deletion === undefined ? undefined : deletion - (pod.metadata.deletionGracePeriodSeconds ?? 0) * 1000;
 }

@@ -3,8 +3,10 @@ import { identityWithin } from '../../shared/api/copy-identity.ts';
 import { valueAt, withValueAt } from '../../shared/api/field-path.ts';
 import type { FencedKind, WorkOfKind } from '../../shared/api/fenced-kinds.ts';
 import {
+  ENDED_PODS_ANNOTATION,
   FENCED_ANNOTATION,
   FENCING_ANNOTATION,
+  KEEP_LOGS_LABEL,
   ORIGIN_LABEL,
   ORIGIN_UID_ANNOTATION,
   POD_SELECTOR_ANNOTATION,
@@ -25,9 +27,11 @@ export function compactCopy({ suspend }: Pick<FencedKind, 'suspend'>, object: Wo
     [FENCING_ANNOTATION]: annotations?.[FENCING_ANNOTATION],
     [FENCED_ANNOTATION]: annotations?.[FENCED_ANNOTATION],
     [POD_SELECTOR_ANNOTATION]: annotations?.[POD_SELECTOR_ANNOTATION],
+    [ENDED_PODS_ANNOTATION]: annotations?.[ENDED_PODS_ANNOTATION],
   });
+  const marks = omitUndefined({ [ORIGIN_LABEL]: origin, [KEEP_LOGS_LABEL]: labels?.[KEEP_LOGS_LABEL] });
   const isSuspended = valueAt(object, suspend) === true;
-  const trimmed: WorkOfKind = { metadata: { ...metadata, labels: { [ORIGIN_LABEL]: origin }, annotations: kept } };
+  const trimmed: WorkOfKind = { metadata: { ...metadata, labels: marks, annotations: kept } };
   return withValueAt(trimmed, suspend, isSuspended);
 }
 

@@ -14,11 +14,18 @@ const AT_END_MAX = 10;
 /** What has been read of a Job. */
 export type TailCounts = { readonly failed: number; readonly others: number };
 
+/** A Job, or an object of another kind, as far as its logs are concerned. Jobs of a cache have no `apiVersion` and `kind`. */
+export type KeptCopy = DeepReadonly<Pick<Job, 'apiVersion' | 'kind' | 'metadata'>>;
+
+/** The apiVersion and kind of an object that is no Job; undefined for a Job. */
+export const otherKindOf = ({ apiVersion, kind }: KeptCopy): string | undefined =>
+  kind === undefined || kind === 'Job' ? undefined : `${apiVersion ?? ''} ${kind}`;
+
 /** Its copy on a worker cluster is all that is looked at: nobody would fetch the tails of other Jobs. */
-export const isCopy = ({ metadata }: DeepReadonly<Job>): boolean => metadata.labels?.[ORIGIN_LABEL] !== undefined;
+export const isCopy = ({ metadata }: KeptCopy): boolean => metadata.labels?.[ORIGIN_LABEL] !== undefined;
 
 /** The Job's own word, else that of the worker. Words that mean nothing are no word. */
-export function keepLogsOf({ metadata }: DeepReadonly<Job>, otherwise: KeepLogs): KeepLogs {
+export function keepLogsOf({ metadata }: KeptCopy, otherwise: KeepLogs): KeepLogs {
   const said = metadata.labels?.[KEEP_LOGS_LABEL];
   return KEEP_LOGS.find((each) => each === said) ?? otherwise;
 }

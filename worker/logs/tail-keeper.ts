@@ -7,7 +7,6 @@ import { gzipSync } from 'node:zlib';
 import type { Counter } from 'prom-client';
 import { cutToTail, lastLineOf } from '../../shared/api/log-tails.ts';
 import { LINE_LENGTH_MAX } from '../../shared/api/ended-pods.ts';
-import type { DeepReadonly, Job } from '../../shared/api/kubernetes.ts';
 import { ApiError, isForbidden } from '../../shared/kube/api-error.ts';
 import type { RawClient } from '../../shared/kube/client.ts';
 import { formatKey } from '../../shared/kube/keys.ts';
@@ -15,18 +14,18 @@ import type { Clock, Timer } from '../../shared/runtime/clock.ts';
 import type { Logger } from '../../shared/runtime/logger.ts';
 import type { PodView } from '../job/pod-view.ts';
 import type { TailSeen } from './ended-pod.ts';
-import { isCopy, keepLogsOf, wantsTail, type KeepLogs } from './keep-rule.ts';
+import { isCopy, keepLogsOf, wantsTail, type KeepLogs, type KeptCopy } from './keep-rule.ts';
 import { logRequest } from './log-request.ts';
 import type { TailStore } from './tail-store.ts';
 
 export interface TailKeeper {
-  /** Has the logs of these pods read whose are wanted, each once. `onRead` is called when none of this Job is under way any more. */
-  begin(job: DeepReadonly<Job>, pods: readonly PodView[], ends: boolean, onRead: () => void): void;
+  /** Has the logs of these pods read whose are wanted, each once. `onRead` is called when none of this copy is under way any more. */
+  begin(copy: KeptCopy, pods: readonly PodView[], ends: boolean, onRead: () => void): void;
   /** The log of this pod is being read: it is to stay. */
-  isUnderWay(jobUid: string, podUid: string): boolean;
-  tailOf(jobUid: string, podUid: string): TailSeen | undefined;
-  /** The Job has ended, or is gone. */
-  forget(jobUid: string): void;
+  isUnderWay(copyUid: string, podUid: string): boolean;
+  tailOf(copyUid: string, podUid: string): TailSeen | undefined;
+  /** The copy has ended, or is gone. */
+  forget(copyUid: string): void;
 }
 
 export type TailKeeperDeps = {
@@ -50,9 +49,9 @@ const READS_OF_JOB_MAX = 4;
 /** Who may not read logs is not told so at every pod. */
 const FORBIDDEN_PAUSE_MS = 5 * 60_000;
 
-/** What has been read, and is being, of one Job. */
+/** What has been read, and is being, of one copy. */
 type Reading = {
-  readonly job: DeepReadonly<Job>;
+  readonly copy: KeptCopy;
   counts: { failed: number; others: number };
   /** UIDs of pods that were looked at. */
   readonly seen: Set<string>;
@@ -92,7 +91,7 @@ export function createTailKeeper(deps: TailKeeperDeps): TailKeeper {
 
   /** Never throws. */
   async function read({ reading, pod, given: { signal } }: Turn): Promise<Result> {
-    const { job, tails } = reading;
+    const { copy, tails } = reading;
     try {
       const text = await client.raw({ method: 'GET', ...logRequest(pod, tailBytes), signal });
       if (signal.aborted) return 'late';
@@ -100,8 +99,8 @@ export function createTailKeeper(deps: TailKeeperDeps): TailKeeper {
       if (lastLine === undefined) return 'empty';
       tails.set(pod.uid, { lastLine, kept: false });
       // Of a copy that is gone nothing would be removed any more.
-      if (readings.get(job.metadata.uid) !== reading) return 'late';
-      const kept = await store.keep(job, pod.pod.metadata.name, gzipSync(cutToTail(text, tailBytes)), signal);
+      if (readings.get(copy.metadata.uid) !== reading) return 'late';
+      const kept = await store.keep(copy, pod.pod.metadata.name, gzipSync(cutToTail(text, tailBytes)), signal);
       tails.set(pod.uid, { lastLine, kept });
       return kept ? 'kept' : 'full';
     } catch (error) {
@@ -109,7 +108,7 @@ export function createTailKeeper(deps: TailKeeperDeps): TailKeeper {
       if (isForbidden(error)) pause(error);
       // 400: none of its containers has begun. 404: it is gone.
       else if (!(error instanceof ApiError) || error.code >= 500)
-        log.debug('the log of a pod could not be kept', { job: formatKey(job.metadata), pod: pod.pod.metadata.name, error });
+        log.debug('the log of a pod could not be kept', { copy: formatKey(copy.metadata), pod: pod.pod.metadata.name, error });
       return 'failed';
     }
   }
@@ -137,24 +136,24 @@ export function createTailKeeper(deps: TailKeeperDeps): TailKeeper {
     if (reading.inFlight.size === 0) reading.onRead();
   }
 
-  function readingOf(job: DeepReadonly<Job>): Reading {
-    const { uid } = job.metadata;
+  function readingOf(copy: KeptCopy): Reading {
+    const { uid } = copy.metadata;
     const known = readings.get(uid);
     if (known !== undefined) return known;
     const counts = { failed: 0, others: 0 };
-    const reading: Reading = { job, counts, seen: new Set(), inFlight: new Set(), tails: new Map(), running: 0, onRead: () => undefined };
+    const reading: Reading = { copy, counts, seen: new Set(), inFlight: new Set(), tails: new Map(), running: 0, onRead: () => undefined };
     readings.set(uid, reading);
     return reading;
   }
 
   return {
-    begin(job, pods, ends, onRead) {
-      const keep = keepLogsOf(job, deps.keepLogs);
-      if (keep === 'None' || pods.length === 0 || !isCopy(job) || clock.monotonic() < forbiddenUntilMs) return;
+    begin(copy, pods, ends, onRead) {
+      const keep = keepLogsOf(copy, deps.keepLogs);
+      if (keep === 'None' || pods.length === 0 || !isCopy(copy) || clock.monotonic() < forbiddenUntilMs) return;
       for (const pod of pods) {
-        const { counts, seen } = readings.get(job.metadata.uid) ?? NOTHING_READ;
+        const { counts, seen } = readings.get(copy.metadata.uid) ?? NOTHING_READ;
         if (seen.has(pod.uid) || !wantsTail(pod, keep, counts, ends)) continue;
-        const reading = readingOf(job);
+        const reading = readingOf(copy);
         reading.onRead = onRead;
         reading.seen.add(pod.uid);
         reading.inFlight.add(pod.uid);
@@ -165,11 +164,11 @@ export function createTailKeeper(deps: TailKeeperDeps): TailKeeper {
       }
       take();
     },
-    isUnderWay: (jobUid, podUid) => readings.get(jobUid)?.inFlight.has(podUid) === true,
-    tailOf: (jobUid, podUid) => readings.get(jobUid)?.tails.get(podUid),
-    forget(jobUid) {
-      readings.delete(jobUid);
-      store.forget(jobUid);
+    isUnderWay: (copyUid, podUid) => readings.get(copyUid)?.inFlight.has(podUid) === true,
+    tailOf: (copyUid, podUid) => readings.get(copyUid)?.tails.get(podUid),
+    forget(copyUid) {
+      readings.delete(copyUid);
+      store.forget(copyUid);
     },
   };
 }

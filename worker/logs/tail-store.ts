@@ -3,11 +3,12 @@
  * next.
  */
 import { workerLeaseName } from '../../shared/api/fence-leases.ts';
-import type { ConfigMap, DeepReadonly, Job } from '../../shared/api/kubernetes.ts';
+import type { ConfigMap } from '../../shared/api/kubernetes.ts';
 import { LOG_TAILS_BYTES_MAX, logTailsName } from '../../shared/api/log-tails.ts';
 import {
   LOG_TAILS_JOB_NAME_LABEL,
   LOG_TAILS_JOB_NAMESPACE_LABEL,
+  LOG_TAILS_KIND_ANNOTATION,
   LOG_TAILS_LABEL,
   ORIGIN_LABEL,
   WORKER_FIELD_MANAGER,
@@ -18,13 +19,14 @@ import type { WriteClient } from '../../shared/kube/client.ts';
 import type { Clock } from '../../shared/runtime/clock.ts';
 import { withDeadline } from '../../shared/runtime/deadline.ts';
 import { ownerReferenceTo } from '../job/pod-template.ts';
+import { type KeptCopy, otherKindOf } from './keep-rule.ts';
 
 export interface TailStore {
   /**
    * Resolves when it is stored, with true, or at once with false when there is no room left for this copy. Throws what the API server
    * answers, and when `signal` aborts first; it may be stored then all the same.
    */
-  keep(job: DeepReadonly<Job>, pod: string, tail: Buffer, signal: AbortSignal): Promise<boolean>;
+  keep(copy: KeptCopy, pod: string, tail: Buffer, signal: AbortSignal): Promise<boolean>;
   /** No more comes of this copy. */
   forget(jobUid: string): void;
   /**
@@ -42,7 +44,7 @@ export type TailStoreOptions = {
   /** Where the ConfigMaps are; undefined: each beside its copy, with which it goes. */
   readonly namespace: string | undefined;
   /** Told before a ConfigMap in that namespace is written that is to be removed with this copy. */
-  readonly onKept: (job: DeepReadonly<Job>) => void;
+  readonly onKept: (copy: KeptCopy) => void;
 };
 
 /** In one write: a batch that comes on top of all that there was before a restart still fits into a ConfigMap. */
@@ -62,14 +64,14 @@ export function createTailStore({ client, clock, controllerName, namespace: plac
   /** UIDs of copies of which a write was not answered. */
   const unanswered = new Set<string>();
 
-  async function write(job: DeepReadonly<Job>, kept: Kept, tails: ReadonlyMap<string, Buffer>, signal: AbortSignal): Promise<void> {
+  async function write(copy: KeptCopy, kept: Kept, tails: ReadonlyMap<string, Buffer>, signal: AbortSignal): Promise<void> {
     const binaryData = Object.fromEntries([...tails].map(([pod, tail]) => [pod, tail.toString('base64')]));
-    const name = logTailsName(job.metadata.uid);
-    const namespace = place ?? job.metadata.namespace;
+    const name = logTailsName(copy.metadata.uid);
+    const namespace = place ?? copy.metadata.namespace;
     const options = { fieldManager: WORKER_FIELD_MANAGER, signal };
     if (!kept.exists) {
       try {
-        await client.create(CONFIG_MAPS, { metadata: { name, namespace, ...marksOf(job) }, binaryData }, options);
+        await client.create(CONFIG_MAPS, { metadata: { name, namespace, ...marksOf(copy) }, binaryData }, options);
         kept.exists = true;
         return;
       } catch (error) {
@@ -88,26 +90,30 @@ export function createTailStore({ client, clock, controllerName, namespace: plac
   }
 
   /** An owner is in the namespace of what it owns, or it is none. */
-  function marksOf(job: DeepReadonly<Job>): Pick<ConfigMap['metadata'], 'labels' | 'ownerReferences'> {
-    const { namespace, name, labels } = job.metadata;
+  function marksOf(copy: KeptCopy): Pick<ConfigMap['metadata'], 'labels' | 'annotations' | 'ownerReferences'> {
+    const { namespace, name, labels } = copy.metadata;
     const origin = { [ORIGIN_LABEL]: labels?.[ORIGIN_LABEL] ?? '' };
     if (place === undefined) {
-      const { blockOwnerDeletion: _, ...owner } = ownerReferenceTo(job);
+      const { blockOwnerDeletion: _, ...owner } = ownerReferenceTo(copy);
       return { labels: origin, ownerReferences: [owner] };
     }
     const named = name.length <= LABEL_VALUE_MAX ? { [LOG_TAILS_JOB_NAME_LABEL]: name } : {};
-    const copy = { [LOG_TAILS_JOB_NAMESPACE_LABEL]: namespace, ...named };
-    return { labels: { ...origin, ...copy, [LOG_TAILS_LABEL]: workerLeaseName(controllerName) } };
+    const whose = { [LOG_TAILS_JOB_NAMESPACE_LABEL]: namespace, ...named };
+    const other = otherKindOf(copy);
+    return {
+      labels: { ...origin, ...whose, [LOG_TAILS_LABEL]: workerLeaseName(controllerName) },
+      ...(other === undefined ? {} : { annotations: { [LOG_TAILS_KIND_ANNOTATION]: other } }),
+    };
   }
 
-  function enqueue(job: DeepReadonly<Job>, kept: Kept): Batch {
+  function enqueue(copy: KeptCopy, kept: Kept): Batch {
     const tails = new Map<string, Buffer>();
     const done = kept.writing.then(async () => {
       kept.next = undefined;
       try {
-        await withDeadline(clock, WRITE_MS, undefined, (signal) => write(job, kept, tails, signal));
+        await withDeadline(clock, WRITE_MS, undefined, (signal) => write(copy, kept, tails, signal));
       } catch (error) {
-        if (place !== undefined && (!(error instanceof ApiError) || error.code >= 500)) unanswered.add(job.metadata.uid);
+        if (place !== undefined && (!(error instanceof ApiError) || error.code >= 500)) unanswered.add(copy.metadata.uid);
         throw error;
       }
     });
@@ -118,14 +124,14 @@ export function createTailStore({ client, clock, controllerName, namespace: plac
   }
 
   return {
-    async keep(job, pod, tail, signal) {
-      const { uid } = job.metadata;
+    async keep(copy, pod, tail, signal) {
+      const { uid } = copy.metadata;
       const kept = copies.get(uid) ?? { bytes: 0, exists: false, writing: Promise.resolve(), next: undefined };
       copies.set(uid, kept);
       if (kept.bytes + tail.length > LOG_TAILS_BYTES_MAX || (kept.next?.bytes ?? 0) + tail.length > BATCH_BYTES_MAX) return false;
       kept.bytes += tail.length;
-      if (place !== undefined) onKept(job);
-      const batch = kept.next ?? enqueue(job, kept);
+      if (place !== undefined) onKept(copy);
+      const batch = kept.next ?? enqueue(copy, kept);
       batch.tails.set(pod, tail);
       batch.bytes += tail.length;
       await until(batch.done, signal);

@@ -4,39 +4,39 @@
  * heard.
  */
 import { workerLeaseName } from '../../shared/api/fence-leases.ts';
-import type { ConfigMap, DeepReadonly, Job } from '../../shared/api/kubernetes.ts';
+import type { ConfigMap } from '../../shared/api/kubernetes.ts';
 import { copyOfLogTails } from '../../shared/api/log-tails.ts';
-import { LOG_TAILS_JOB_NAMESPACE_LABEL, LOG_TAILS_LABEL } from '../../shared/api/names.ts';
+import { LOG_TAILS_JOB_NAMESPACE_LABEL, LOG_TAILS_KIND_ANNOTATION, LOG_TAILS_LABEL } from '../../shared/api/names.ts';
 import { CONFIG_MAPS } from '../../shared/api/resources.ts';
 import { isForbidden } from '../../shared/kube/api-error.ts';
 import type { ObjectList, ReadClient } from '../../shared/kube/client.ts';
 import type { ControllerOptions } from '../../shared/kube/controller.ts';
-import type { Lister } from '../../shared/kube/indexer.ts';
-import type { EventHandler } from '../../shared/kube/informer.ts';
 import type { Workqueue } from '../../shared/kube/workqueue.ts';
 import { sleep, type Clock } from '../../shared/runtime/clock.ts';
 import { omitUndefined } from '../../shared/runtime/omit-undefined.ts';
 import type { Logger } from '../../shared/runtime/logger.ts';
+import { type KeptCopy, otherKindOf } from './keep-rule.ts';
 import type { TailStore } from './tail-store.ts';
 
 export interface TailSweep {
-  /** Of the Jobs. */
-  readonly handler: EventHandler<Job>;
   readonly controller: ControllerOptions;
   /** The tails of this copy are to go with it. */
-  note(job: DeepReadonly<Job>): void;
+  note(copy: KeptCopy): void;
+  /** A copy is gone. */
+  gone(copyUid: string): void;
   /** Looks for what an earlier worker has left; the caches are filled. Resolves when all of that is found, or `signal` aborts. */
   run(signal: AbortSignal): Promise<void>;
-  /** The Jobs of this namespace have come into the cache. */
-  takeIn(namespace: string): void;
+  /** The Jobs of this namespace, or the objects of another kind, have come into the caches. */
+  takeIn(namespace: string | undefined): void;
 }
 
 export type TailSweepDeps = {
   readonly client: Pick<ReadClient, 'list'>;
   readonly store: Pick<TailStore, 'remove'>;
-  readonly jobs: Lister<Job>;
-  /** Whether all Jobs of a namespace are in the cache. */
-  readonly isFilled: (namespace: string) => boolean;
+  /** UIDs of all objects in the caches. */
+  readonly present: () => Iterable<string>;
+  /** Whether all Jobs of a namespace are in the cache, or all objects of another kind there, by apiVersion and kind. */
+  readonly isFilled: (namespace: string, otherKind: string | undefined) => boolean;
   /** Where they are. */
   readonly namespace: string;
   readonly controllerName: string;
@@ -44,6 +44,9 @@ export type TailSweepDeps = {
   readonly clock: Clock;
   readonly log: Logger;
 };
+
+/** Where a copy is, and its kind, if it is no Job. */
+type Place = { readonly namespace: string; readonly otherKind: string | undefined };
 
 const PAGE = 500;
 /** A write that nobody waits for any more is carried out by then or never: API servers give up requests after a minute. */
@@ -54,14 +57,14 @@ const FORBIDDEN_PAUSE_MS = 5 * 60_000;
 const CONCURRENCY = 2;
 
 export function createTailSweep(deps: TailSweepDeps): TailSweep {
-  const { client, store, jobs, isFilled, namespace, controllerName, queue, clock, log } = deps;
-  /** UIDs of copies of which tails may be there, and the namespaces of these copies. */
-  const kept = new Map<string, string>();
+  const { client, store, present, isFilled, namespace, controllerName, queue, clock, log } = deps;
+  /** Of which copies tails may be there, by UID. */
+  const kept = new Map<string, Place>();
 
-  /** What is kept of copies that are not in the cache, though all of their namespace are. */
-  function removeLeft(uids: readonly (readonly [uid: string, namespace: string])[]): void {
-    const there = new Set(jobs.list().map(({ metadata }) => metadata.uid));
-    for (const [uid, where] of uids) if (isFilled(where) && !there.has(uid)) queue.add(uid);
+  /** What is kept of copies that are not in the caches, though all of their namespace and kind are. */
+  function removeLeft(copies: Iterable<readonly [uid: string, place: Place]>): void {
+    const there = new Set(present());
+    for (const [uid, { namespace: where, otherKind }] of copies) if (isFilled(where, otherKind) && !there.has(uid)) queue.add(uid);
   }
 
   async function look(signal: AbortSignal): Promise<void> {
@@ -73,22 +76,18 @@ export function createTailSweep(deps: TailSweepDeps): TailSweep {
         CONFIG_MAPS,
         omitUndefined({ namespace, labelSelector, limit: PAGE, answer: 'metadata' as const, continueToken, signal }),
       );
-      const found = page.items.flatMap(({ metadata: { name, labels } }) => {
+      const found = page.items.flatMap(({ metadata: { name, labels, annotations } }) => {
         const uid = copyOfLogTails(name);
-        return uid === undefined ? [] : [[uid, labels?.[LOG_TAILS_JOB_NAMESPACE_LABEL] ?? ''] as const];
+        const where = labels?.[LOG_TAILS_JOB_NAMESPACE_LABEL] ?? '';
+        return uid === undefined ? [] : [[uid, { namespace: where, otherKind: annotations?.[LOG_TAILS_KIND_ANNOTATION] }] as const];
       });
-      for (const [uid, where] of found) kept.set(uid, where);
+      for (const [uid, place] of found) kept.set(uid, place);
       removeLeft(found);
       continueToken = page.continueToken;
     } while (continueToken !== undefined);
   }
 
   return {
-    handler: {
-      deleted({ metadata: { uid } }) {
-        if (kept.has(uid)) queue.add(uid);
-      },
-    },
     controller: {
       name: 'log-tails',
       queue,
@@ -100,7 +99,10 @@ export function createTailSweep(deps: TailSweepDeps): TailSweep {
         return undefined;
       },
     },
-    note: ({ metadata }) => void kept.set(metadata.uid, metadata.namespace),
+    note: (copy) => void kept.set(copy.metadata.uid, { namespace: copy.metadata.namespace, otherKind: otherKindOf(copy) }),
+    gone(uid) {
+      if (kept.has(uid)) queue.add(uid);
+    },
     async run(signal) {
       // What it has sent last may arrive after the first look.
       let looks = 0;
@@ -116,6 +118,6 @@ export function createTailSweep(deps: TailSweepDeps): TailSweep {
         }
       }
     },
-    takeIn: (taken) => removeLeft([...kept].filter(([, where]) => where === taken)),
+    takeIn: (taken) => removeLeft([...kept].filter(([, { namespace: where }]) => taken === undefined || where === taken)),
   };
 }

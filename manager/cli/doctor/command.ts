@@ -25,7 +25,7 @@ export const DOCTOR = command({
   summary: 'check an installation, and say how to fix what is wrong',
   about:
     'Reads, and changes nothing. Causes come before their consequences: begin with the first line. Checks the manager cluster, releases of Helm, ' +
-    'definitions, Deployments and their pods, election and rights, webhooks and policies, Redis, worker clusters, queues, Jobs that wait or that nobody ' +
+    'definitions, Deployments and their pods, election and rights, webhooks and policies, Redis, worker clusters, queues, Jobs and objects of other kinds that wait or that nobody ' +
     'manages, certificates and tokens. Where flags or variables say where Redis is, doctor writes a key that lasts a minute there. With --namespace it ' +
     'also compares the clusters: which objects that Jobs of that namespace refer to are missing where. Each problem has its remedy and its runbook ' +
     '(docs/runbooks). What you may not read is reported, and is no failure.',

@@ -1,9 +1,11 @@
 import { isDeepStrictEqual } from 'node:util';
-import type { DeepReadonly, Job, KubeObject, LabelSelector, Lease } from '../../../shared/api/kubernetes.ts';
+import type { DeepReadonly, Job, KubeObject, LabelSelector, Lease, WorkObject } from '../../../shared/api/kubernetes.ts';
 import { MANAGER_CONTROLLER_NAME, QUEUE_NAME_LABEL } from '../../../shared/api/names.ts';
 import { findCondition, isFinished } from '../../../shared/kube/conditions.ts';
 import { ClusterCondition, type WorkerCluster } from '../../api/worker-cluster.ts';
 import { HAS_QUEUE_LABEL, UNLABELLED_WEBHOOK } from '../../policy/webhook-conditions.ts';
+import { formatWork } from '../../work-kind/qualified-name.ts';
+import type { WorkKind } from '../../work-kind/work-kind.ts';
 import { note, ok, versionCheck, wrong, type Check } from '../checks.ts';
 import { thresholdOf, type SeenAlert } from './alerts.ts';
 
@@ -206,13 +208,14 @@ export function judgeUnlabelledJobs(jobs: readonly DeepReadonly<Job>[]): Check {
   );
 }
 
-export function judgeUnseenJobs(labelled: readonly DeepReadonly<Job>[]): Check {
-  const unseen = labelled.filter(({ spec, status }) => spec.managedBy !== MANAGER_CONTROLLER_NAME && !isFinished(status));
+/** `labelled` are Jobs and objects of other kinds with a queue. */
+export function judgeUnseen(kind: Pick<WorkKind, 'of' | 'controllerOf'>, labelled: readonly DeepReadonly<WorkObject>[]): Check {
+  const unseen = labelled.filter((object) => kind.controllerOf(object) !== MANAGER_CONTROLLER_NAME && !isFinished(object.status));
   const [first] = unseen;
   if (first === undefined) return ok('jobs', `all ${labelled.length} with a queue are Switchyard’s`);
   return wrong(
     'jobs',
-    `${unseen.length} with the label ${QUEUE_NAME_LABEL} ${unseen.length === 1 ? 'is' : 'are'} not Switchyard’s, such as ${first.metadata.namespace}/${first.metadata.name}`,
+    `${unseen.length} with the label ${QUEUE_NAME_LABEL} ${unseen.length === 1 ? 'is' : 'are'} not Switchyard’s, such as ${formatWork(kind, first.metadata)}`,
     'they were made while no webhook looked; delete them, and submit them again',
     'SwitchyardWebhookNotCovering',
   );

@@ -14,10 +14,11 @@ import { RESOURCE_FLAVORS } from '../../api/resource-flavor.ts';
 import { SUBMISSION_QUEUES } from '../../api/submission-queue.ts';
 import { WORKER_CLUSTERS, type WorkerCluster } from '../../api/worker-cluster.ts';
 import { areFine, checkLines, clockCheck, note, ok, versionCheck, wrong, wrongFirst, type Check } from '../checks.ts';
-import type { ClusterChoice } from '../cluster-connection.ts';
+import type { ClusterChoice, ClusterConnection } from '../cluster-connection.ts';
 import type { Form } from '../cluster-flags.ts';
 import type { Rule } from '../clusters/access-rights.ts';
 import { ExitCode } from '../exit-codes.ts';
+import { listWork } from '../list-work.ts';
 import { report } from '../report.ts';
 import type { RedisConfig } from '../../config/redis-flags.ts';
 import type { Session } from '../session.ts';
@@ -30,7 +31,7 @@ import {
   judgeManager,
   judgeServiceAbsence,
   judgeUnlabelledJobs,
-  judgeUnseenJobs,
+  judgeUnseen,
   judgeWebhooks,
   unlabelledIn,
   type Definition,
@@ -69,7 +70,7 @@ export const runDoctor = (config: DoctorConfig, session: Session): Promise<numbe
       redis(config.redis, session.now),
       clusters(client, session.now),
       queues(client),
-      jobs(client, session.now),
+      work(connection, session.now),
       unlabelled(client),
       config.namespace === undefined ? [] : compareClusters(connection, config.namespace, config),
     ]);
@@ -100,15 +101,22 @@ const admissionKind = <T extends KubeObject>(kind: string): Resource<T> => ({
 });
 
 /** What there is; what may not be read, or is not served, is said instead of judged. */
-async function judged<T extends KubeObject>(
+const judged = <T extends KubeObject>(
   check: string,
   client: KubeClient,
   resource: Resource<T>,
   options: ListOptions,
   judge: (items: readonly T[]) => Check | readonly Check[] | Promise<readonly Check[]>,
+): Promise<readonly Check[]> =>
+  unlessClosed(check, resource, async () => [await judge((await client.list(resource, options)).items)].flat());
+
+async function unlessClosed(
+  check: string,
+  resource: Pick<Resource, 'plural'>,
+  look: () => Promise<readonly Check[]>,
 ): Promise<readonly Check[]> {
   try {
-    return [await judge((await client.list(resource, options)).items)].flat();
+    return await look();
   } catch (error) {
     if (!(error instanceof ApiError) || (error.code !== 403 && error.code !== 404)) throw error;
     return [
@@ -294,13 +302,19 @@ const tokenIn = (kubeconfig: unknown): string => {
   return typeof token === 'string' ? token : '';
 };
 
-const jobs = (client: KubeClient, now: () => number): Promise<readonly Check[]> =>
-  judged('jobs', client, JOBS, { labelSelector: QUEUE_NAME_LABEL }, (labelled) => [
-    judgeUnseenJobs(labelled),
-    ...judgeUnmanaged(labelled, now()),
-    ...judgeWaiting(labelled, now()),
-    judgeDeletions(labelled, now()),
-  ]);
+/** Jobs and objects of other kinds. */
+const work = (connection: ClusterConnection, now: () => number): Promise<readonly Check[]> =>
+  unlessClosed('jobs', connection.kind.resource, async () => {
+    const { objects, by, unread, unknownKinds } = await listWork(connection, { labelSelector: QUEUE_NAME_LABEL });
+    return [
+      judgeUnseen(by.kind, objects),
+      ...judgeUnmanaged(by.kind, objects, now()),
+      ...judgeWaiting(by.kind, objects, now()),
+      judgeDeletions(by.kind, objects, now()),
+      ...(unknownKinds === undefined ? [] : [note('kinds', `only Jobs are looked at: ${unknownKinds}`)]),
+      ...unread.map(({ plural, why }) => note(plural, `cannot be looked at: ${why}`)),
+    ];
+  });
 
 /** Who manages Jobs without a queue label in chosen namespaces wants to know of those that are not managed there. */
 const unlabelled = (client: KubeClient): Promise<readonly Check[]> =>

@@ -1,57 +1,60 @@
-import type { DeepReadonly, Job } from '../../../shared/api/kubernetes.ts';
+import type { DeepReadonly, WorkObject } from '../../../shared/api/kubernetes.ts';
 import { COPIES_FINALIZER, HOLD_ANNOTATION, MANAGER_CONTROLLER_NAME } from '../../../shared/api/names.ts';
 import { isFinished } from '../../../shared/kube/conditions.ts';
 import type { ClusterQueue } from '../../api/cluster-queue.ts';
 import type { SubmissionQueueObject } from '../../api/submission-queue.ts';
+import { formatWork, operandOf, parseQualifiedName } from '../../work-kind/qualified-name.ts';
+import type { WorkKind } from '../../work-kind/work-kind.ts';
 import { note, ok, wrong, type Check } from '../checks.ts';
 import { thresholdOf } from './alerts.ts';
 
-/** How long Jobs have waited for what should have come by itself. `labelled` are the Jobs with a queue. */
+/** How long objects have waited for what should have come by itself. `labelled` are Jobs and objects of other kinds with a queue. */
 
 const MINUTE_MS = 60_000;
 const STARVING_MS = thresholdOf('SwitchyardQueueStarving', 'seconds', 21_600) * 1000;
-/** A deleted Job waits for its copies, which wait for the grace period of their pods. */
+/** A deleted object waits for its copies, which wait for the grace period of their pods. */
 const DELETION_MS = 15 * MINUTE_MS;
 
-/** A Job that waits longer than it should; one that is held waits for its user. */
-export function judgeWaiting(labelled: readonly DeepReadonly<Job>[], nowMs: number): Check[] {
+/** An object that waits longer than it should; one that is held waits for its user. */
+export function judgeWaiting(kind: Pick<WorkKind, 'of' | 'isSuspended'>, labelled: Labelled, nowMs: number): Check[] {
   const waiting = labelled
-    .filter(({ spec, status, metadata }) => spec.suspend === true && !isFinished(status) && metadata.deletionTimestamp === undefined)
+    .filter((object) => kind.isSuspended(object) && !isFinished(object.status) && object.metadata.deletionTimestamp === undefined)
     .filter(({ metadata }) => metadata.annotations?.[HOLD_ANNOTATION] !== 'true')
     .filter(({ metadata }) => nowMs - Date.parse(metadata.creationTimestamp) > STARVING_MS)
     .toSorted((a, b) => Date.parse(a.metadata.creationTimestamp) - Date.parse(b.metadata.creationTimestamp));
   const [oldest] = waiting;
   if (oldest === undefined) return [];
-  const name = `${oldest.metadata.namespace}/${oldest.metadata.name}`;
   const hours = STARVING_MS / (60 * MINUTE_MS);
   return [
     note(
       'waiting',
-      `${waiting.length} wait for more than ${hours} h, ${name} the longest`,
-      `switchyard explain ${name} says what for`,
+      `${waiting.length} wait for more than ${hours} h, ${formatWork(kind, oldest.metadata)} the longest`,
+      `switchyard explain ${operandOf(oldest.metadata, kind.of(oldest.metadata.name).resource.kind)} says what for`,
       'SwitchyardQueueStarving',
     ),
   ];
 }
 
-/** Longer than any manager takes to say something of a Job that it has seen. */
+type Labelled = readonly DeepReadonly<WorkObject>[];
+
+/** Longer than any manager takes to say something of an object that it has seen. */
 const SILENCE_MS = 20 * MINUTE_MS;
 
-/** Jobs that are Switchyard's, of which no manager has said a word. */
-export function judgeUnmanaged(labelled: readonly DeepReadonly<Job>[], nowMs: number): Check[] {
+/** Objects that are Switchyard's, of which no manager has said a word. */
+export function judgeUnmanaged(kind: Pick<WorkKind, 'of' | 'controllerOf'>, labelled: Labelled, nowMs: number): Check[] {
   const silent = labelled.filter(
-    ({ metadata, spec, status }) =>
-      spec.managedBy === MANAGER_CONTROLLER_NAME &&
-      metadata.deletionTimestamp === undefined &&
-      (status?.conditions ?? []).length === 0 &&
-      nowMs - Date.parse(metadata.creationTimestamp) > SILENCE_MS,
+    (object) =>
+      kind.controllerOf(object) === MANAGER_CONTROLLER_NAME &&
+      object.metadata.deletionTimestamp === undefined &&
+      (object.status?.conditions ?? []).length === 0 &&
+      nowMs - Date.parse(object.metadata.creationTimestamp) > SILENCE_MS,
   );
   const [first] = silent;
   if (first === undefined) return [];
   return [
     wrong(
       'unmanaged',
-      `nobody has said anything of ${silent.length} Jobs for ${SILENCE_MS / MINUTE_MS} min, such as ${first.metadata.namespace}/${first.metadata.name}`,
+      `nobody has said anything of ${silent.length} ${nounOf(silent)} for ${SILENCE_MS / MINUTE_MS} min, such as ${formatWork(kind, first.metadata)}`,
       'look whether a manager runs, and leads',
       'SwitchyardJobsUnmanaged',
     ),
@@ -92,8 +95,8 @@ export function judgeStuckQueues(clusterQueues: readonly ClusterQueue[]): Check[
     );
 }
 
-/** Jobs that somebody has deleted, and that stay because of us. */
-export function judgeDeletions(labelled: readonly DeepReadonly<Job>[], nowMs: number): Check {
+/** Objects that somebody has deleted, and that stay because of us. */
+export function judgeDeletions(kind: Pick<WorkKind, 'of'>, labelled: Labelled, nowMs: number): Check {
   const stuck = labelled.filter(
     ({ metadata }) =>
       metadata.deletionTimestamp !== undefined &&
@@ -104,8 +107,12 @@ export function judgeDeletions(labelled: readonly DeepReadonly<Job>[], nowMs: nu
   if (first === undefined) return ok('deletions', 'no Job waits for its copies to go');
   return wrong(
     'deletions',
-    `${stuck.length} deleted Jobs stay, such as ${first.metadata.namespace}/${first.metadata.name}: their copies are not proven to be gone`,
+    `${stuck.length} deleted ${nounOf(stuck)} stay, such as ${formatWork(kind, first.metadata)}: their copies are not proven to be gone`,
     'look at their clusters; docs/uninstall.md says how one is given up',
     'SwitchyardFinalizersLeft',
   );
 }
+
+/** What several objects are together: `Jobs`, or `objects` where some are of another kind. */
+const nounOf = (objects: Labelled): string => (objects.every(({ metadata }) => isJobName(metadata.name)) ? 'Jobs' : 'objects');
+const isJobName = (name: string): boolean => parseQualifiedName(name).qualifier === undefined;

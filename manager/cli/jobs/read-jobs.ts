@@ -1,10 +1,10 @@
 import type { Job, ObjectKey } from '../../../shared/api/kubernetes.ts';
 import { MANAGER_CONTROLLER_NAME } from '../../../shared/api/names.ts';
-import type { Resource } from '../../../shared/api/resources.ts';
 import { ApiError, isForbidden, isNotFound } from '../../../shared/kube/api-error.ts';
 import { omitUndefined } from '../../../shared/runtime/omit-undefined.ts';
 import type { ClusterConnection, JobClient } from '../cluster-connection.ts';
 import { CommandError } from '../command-error.ts';
+import { listWork } from '../list-work.ts';
 import { plain } from '../plain-text.ts';
 import type { NamedJob } from './operands.ts';
 import { formatWork, parseQualifiedName, qualifiedName, qualifierOf } from '../../work-kind/qualified-name.ts';
@@ -122,24 +122,13 @@ async function chosenBy(
   labelSelector: string | undefined,
   namespace: string,
 ): Promise<ReadJobs> {
-  const by = await connection.kinds().catch((error: unknown) => {
-    if (!(error instanceof CommandError)) throw error;
-    return connection;
-  });
-  const { client, kind } = by;
-  const list = async (resource: Resource<Job>): Promise<readonly Job[]> => {
-    const { items } = await client.list(resource, { namespace, ...omitUndefined({ labelSelector }) });
-    return items.map((job) => ({ ...job, kind: resource.kind })).filter((job) => isOurs(kind, job));
+  const { objects, by, unread } = await listWork(connection, { namespace, ...omitUndefined({ labelSelector }) });
+  return {
+    found: objects.filter((job) => isOurs(by.kind, job)),
+    missing: [],
+    unread: unread.map(({ plural, why }) => `no ${plural} were looked at: ${why}`),
+    by,
   };
-  const unread: string[] = [];
-  const others = kind.others.map(({ resource }) =>
-    list(resource as Resource<Job>).catch((error: unknown) => {
-      if (!isForbidden(error)) throw error;
-      unread.push(`no ${resource.plural} were looked at: ${plain(error instanceof Error ? error.message : '')}`);
-      return [];
-    }),
-  );
-  return { found: (await Promise.all([list(kind.resource), ...others])).flat(), missing: [], unread, by };
 }
 
 const isOurs = (kind: WorkKind<Job>, job: Job): boolean => kind.controllerOf(job) === MANAGER_CONTROLLER_NAME;

@@ -17,9 +17,10 @@ export const TOP = command({
   words: 'top',
   summary: 'show current usage',
   about:
-    'Sums up the quota that admitted Jobs hold, the largest first, and counts the Jobs that wait. The user created the Job or submitted it over HTTP. ' +
-    'Costs one LIST each of Jobs and LocalQueues. Users who may not list Jobs in all namespaces see, through the manager (--server), what their LocalQueues and the ' +
-    'whole ClusterQueue use, as YOURS/ALL; by cluster, namespace, user or label the Jobs of one namespace.',
+    'Sums up the quota that admitted Jobs and objects of other kinds hold, the largest first, and counts those that wait. The user created the Job ' +
+    'or submitted it over HTTP. Costs one LIST of each kind, of WorkKinds and LocalQueues. Users who may not list Jobs in all namespaces see, through ' +
+    'the manager (--server), what their LocalQueues and the whole ClusterQueue use, as YOURS/ALL; by cluster, namespace, user or label the Jobs of one ' +
+    'namespace.',
   flags: FLAGS,
   examples: ['top', 'top --by user', 'top --by cluster -n team', 'top --by label:project -o json'],
   configOf: (values) => values,

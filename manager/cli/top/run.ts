@@ -5,6 +5,7 @@ import { LOCAL_QUEUES } from '../../api/local-queue.ts';
 import type { ClusterChoice, ClusterConnection } from '../cluster-connection.ts';
 import type { Form } from '../cluster-flags.ts';
 import { ExitCode } from '../exit-codes.ts';
+import { listWork } from '../list-work.ts';
 import { plain } from '../plain-text.ts';
 import { report } from '../report.ts';
 import type { ServerChoice } from '../server/flags.ts';
@@ -24,14 +25,19 @@ export type TopConfig = ClusterChoice &
     readonly output: Form;
   };
 
-type Shown = { readonly lines: readonly string[]; readonly groups: readonly object[] };
+/** `missing`: which objects are not in it, and why. */
+type Shown = { readonly lines: readonly string[]; readonly groups: readonly object[]; readonly missing?: readonly string[] };
 
 export const runTop = (config: TopConfig, session: Session): Promise<number> =>
   withCluster(config, async (connection) => {
     const { by, selector, output } = config;
     const all = (): Promise<Shown> => usageOf(config, connection, session, config.namespace ?? '');
     const isShared = by.kind === 'queue' && selector === undefined && config.namespace === undefined;
-    const { lines, groups } = isShared
+    const {
+      lines,
+      groups,
+      missing = [],
+    } = isShared
       ? await ownOrManager(config, connection, {
           own: all,
           async manager(manager) {
@@ -46,22 +52,22 @@ export const runTop = (config: TopConfig, session: Session): Promise<number> =>
           await session.errors.write(`only Jobs of namespace ${plain(namespace)}: you may not list those of all namespaces\n`);
           return usageOf(config, connection, session, namespace);
         });
+    for (const line of missing) await session.errors.write(`${line}\n`);
     await report(session, output, { lines, value: { by: by.kind === 'label' ? `label:${by.key}` : by.kind, groups } });
     return ExitCode.Done;
   });
 
-async function usageOf(
-  { by, selector }: TopConfig,
-  { client, kind }: ClusterConnection,
-  { output }: Session,
-  namespace: string,
-): Promise<Shown> {
-  const [{ items }, localQueues] = await Promise.all([
-    client.list(kind.resource, { namespace, ...omitUndefined({ labelSelector: selector }) }),
-    by.kind === 'queue' ? client.list(LOCAL_QUEUES, { namespace }).then((list) => list.items) : [],
+async function usageOf({ by, selector }: TopConfig, connection: ClusterConnection, { output }: Session, namespace: string): Promise<Shown> {
+  const [{ objects, by: work, unread, unknownKinds }, localQueues] = await Promise.all([
+    listWork(connection, { namespace, ...omitUndefined({ labelSelector: selector }) }),
+    by.kind === 'queue' ? connection.client.list(LOCAL_QUEUES, { namespace }).then((list) => list.items) : [],
   ]);
   const leads = new Map(localQueues.map((queue) => [keyOfObject(queue), queue.spec.clusterQueue]));
-  const groups = usageBy(by, items, (localQueue) => leads.get(localQueue));
+  const groups = usageBy(by, work.kind, objects, (localQueue) => leads.get(localQueue));
   const lines = groups.length === 0 ? ['Nobody waits, and nothing runs.'] : formatTable(usageTable(by, groups), output.width);
-  return { lines, groups: usageValue(groups) };
+  const missing = [
+    ...(unknownKinds === undefined ? [] : [`only Jobs are counted: ${unknownKinds}`]),
+    ...unread.map(({ plural, why }) => `no ${plural} are counted: ${why}`),
+  ];
+  return { lines, groups: usageValue(groups), missing };
 }

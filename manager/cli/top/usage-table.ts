@@ -1,4 +1,4 @@
-import type { DeepReadonly, Job } from '../../../shared/api/kubernetes.ts';
+import type { DeepReadonly, WorkObject } from '../../../shared/api/kubernetes.ts';
 import { MANAGER_CONTROLLER_NAME } from '../../../shared/api/names.ts';
 import { isFinished } from '../../../shared/kube/conditions.ts';
 import { QuantityError } from '../../../shared/kube/quantity.ts';
@@ -6,25 +6,27 @@ import { addRequests, formatAmount, parseRequests, ZERO, type Requests } from '.
 import { userOf } from '../../api/creator.ts';
 import { queueNameOf } from '../../api/job-annotations.ts';
 import { writtenRecordOf, type AdmissionRecord } from '../../api/records.ts';
+import type { WorkKind } from '../../work-kind/work-kind.ts';
 import type { Table } from '../text-table.ts';
 
 export type Grouping = { readonly kind: 'queue' | 'cluster' | 'namespace' | 'user' } | { readonly kind: 'label'; readonly key: string };
 
-/** What the Jobs of a group hold together. */
+/** What the objects of a group hold together. */
 export type GroupUsage = { readonly name: string; readonly admitted: number; readonly waiting: number; readonly holds: Requests };
 
-/** The most first: by the first resource that differs, in the order of {@link resourcesOf}. */
+/** Of Jobs and objects of other kinds. The most first: by the first resource that differs, in the order of {@link resourcesOf}. */
 export function usageBy(
   grouping: Grouping,
-  jobs: readonly DeepReadonly<Job>[],
+  kind: Pick<WorkKind, 'controllerOf'>,
+  objects: readonly DeepReadonly<WorkObject>[],
   clusterQueueOf: (localQueue: string) => string | undefined = () => undefined,
 ): GroupUsage[] {
   const groups = new Map<string, GroupUsage>();
-  for (const job of jobs) {
-    if (job.spec.managedBy !== MANAGER_CONTROLLER_NAME || isFinished(job.status)) continue;
-    const written = writtenRecordOf(job);
+  for (const object of objects) {
+    if (kind.controllerOf(object) !== MANAGER_CONTROLLER_NAME || isFinished(object.status)) continue;
+    const written = writtenRecordOf(object);
     const record = written.kind === 'Record' && written.record.evicted !== true ? written.record : undefined;
-    const name = groupOf(grouping, job, record, clusterQueueOf);
+    const name = groupOf(grouping, object, record, clusterQueueOf);
     const before = groups.get(name) ?? { name, admitted: 0, waiting: 0, holds: new Map() };
     groups.set(name, {
       name,
@@ -46,19 +48,19 @@ export function usageBy(
 
 function groupOf(
   grouping: Grouping,
-  job: DeepReadonly<Job>,
+  object: DeepReadonly<WorkObject>,
   record: AdmissionRecord | undefined,
   clusterQueueOf: (localQueue: string) => string | undefined,
 ): string {
-  const { namespace, labels } = job.metadata;
+  const { namespace, labels } = object.metadata;
   switch (grouping.kind) {
     case 'queue': {
-      // A Job of a LocalQueue that does not exist is in no ClusterQueue.
-      const localQueue = `${namespace}/${queueNameOf(job) ?? '-'}`;
+      // An object of a LocalQueue that does not exist is in no ClusterQueue.
+      const localQueue = `${namespace}/${queueNameOf(object) ?? '-'}`;
       return record?.clusterQueue ?? clusterQueueOf(localQueue) ?? localQueue;
     }
     case 'user':
-      return userOf(job) ?? '(not known)';
+      return userOf(object) ?? '(not known)';
     case 'cluster':
       return record?.cluster ?? '(none yet)';
     case 'namespace':
@@ -68,7 +70,7 @@ function groupOf(
   }
 }
 
-/** Whoever may write a Job may write nonsense into its record. */
+/** Whoever may write an object may write nonsense into its record. */
 function readable({ requests }: AdmissionRecord): Requests {
   try {
     return parseRequests(requests);

@@ -9,6 +9,7 @@ import type { ParsedRecord } from '../../api/records.ts';
 import { isProvenAtRest } from '../../api/rest-proof.ts';
 import type { RemoteCluster } from '../connection/remote-cluster-contract.ts';
 import { decideMirror } from '../decisions/decide-mirror.ts';
+import { hasEndedCopy } from '../mirror/awaited-ends.ts';
 import { isInPlace } from '../mirror/in-place.ts';
 import { type Copy, isTriedAnyway, isUnreported, mayBeAnywhere, type MirrorGroup, recordIn } from '../mirror/mirror-group.ts';
 import { recordedPlace } from '../mirror/recorded-place.ts';
@@ -69,6 +70,8 @@ class Mirror implements MirrorController {
   readonly #copyActions: CopyActions;
   /** Since when a copy of another Job has had the name of a Job's copy, in epoch milliseconds. */
   readonly #nameHeldSinceMs = new Map<string, number>();
+  /** Since when a copy of a Job is known to have ended, in epoch milliseconds. */
+  readonly #endedSinceMs = new Map<string, number>();
   /** UIDs of the Jobs whose creation this process has seen: no placement of before a restore that it began with can be of them. */
   readonly #created = new Set<string>();
 
@@ -163,6 +166,8 @@ class Mirror implements MirrorController {
     const plan = decideMirror(group, this.#deps.clock.now());
     if (plan.nameHeld !== true) this.#nameHeldSinceMs.delete(key);
     else if (group.nameHeldSinceMs === undefined) this.#nameHeldSinceMs.set(key, this.#deps.clock.now());
+    if (!hasEndedCopy(group)) this.#endedSinceMs.delete(key);
+    else if (group.endedSinceMs === undefined) this.#endedSinceMs.set(key, this.#deps.clock.now());
     for (const action of plan.remote) this.#deps.clusters.get(action.cluster)?.wake(key, { now: !isTriedAnyway(group, action) });
     const waitMs = await this.#homeWriter.write(key, group.local, plan.home);
     const again = Math.min(waitMs ?? Number.POSITIVE_INFINITY, plan.againAfterMs ?? Number.POSITIVE_INFINITY);
@@ -193,6 +198,7 @@ class Mirror implements MirrorController {
       ...omitUndefined({ tracing: this.#deps.tracing }),
       homeRestored: this.#created.has(local?.metadata.uid ?? '') ? undefined : this.#deps.homeRestored(),
       nameHeldSinceMs: this.#nameHeldSinceMs.get(key),
+      endedSinceMs: this.#endedSinceMs.get(key),
     };
   }
 

@@ -7,6 +7,7 @@ import { isRefusalOf } from '../../api/refusals.ts';
 import { isProvenAtRest } from '../../api/rest-proof.ts';
 import { isCarried } from '../companions/carry-mark.ts';
 import { changedMarks } from '../../work-kind/copy-marks.ts';
+import { reportsFailureInMs } from '../mirror/awaited-ends.ts';
 import { lossMessage } from '../mirror/lost-place.ts';
 import { type Copy, isCertain, type MirrorGroup } from '../mirror/mirror-group.ts';
 import { withoutWorker } from '../mirror/without-worker.ts';
@@ -26,6 +27,8 @@ export function decidePresentCopy(
   const { kind } = group;
   if (isMismade(group, record, copy) || isForOtherPods(group, local, record, copy))
     return { remote: deletions(kind, [copy]), home: NOTHING };
+  const reportsInMs = reportsFailureInMs(group, copy, nowMs);
+  if (reportsInMs > 0) return { remote: [], home: NOTHING, againAfterMs: reportsInMs };
   const { cluster } = copy;
   const view = group.clusters.get(cluster);
   const isResting = rests(group, local, record, copy);

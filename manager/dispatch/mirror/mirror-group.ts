@@ -38,6 +38,8 @@ export type MirrorGroup = {
   readonly homeRestored?: DispatchProblem | undefined;
   /** Since when {@link MirrorPlan.nameHeld}, in epoch milliseconds. */
   readonly nameHeldSinceMs?: number | undefined;
+  /** Since when a copy is known to have ended (`awaited-ends.ts`), in epoch milliseconds; undefined: since now, or none has. */
+  readonly endedSinceMs?: number | undefined;
 };
 export type Copy = {
   readonly cluster: string;

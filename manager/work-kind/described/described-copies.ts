@@ -5,7 +5,6 @@ import {
   BUILT_IN_JOB_CONTROLLER_NAME,
   CARRY_PENDING_ANNOTATION,
   DISPATCH_EPOCH_ANNOTATION,
-  ENDED_PODS_ANNOTATION,
   FENCED_ANNOTATION,
   FENCING_ANNOTATION,
   NODE_LABELS_ANNOTATION,
@@ -34,6 +33,7 @@ import { isJsonObject } from '../../api/json-value.ts';
 import { withReferences } from '../../api/pod-references.ts';
 import { copiedAnnotations, copiedLabels, variablesForPods } from '../copy/copied-metadata.ts';
 import { copiedPod } from '../copy/copied-pod.ts';
+import { endedPodsKept } from '../copy/ended-pods-kept.ts';
 import { keeps, missingBelow } from '../copy/missing-fields.ts';
 import { conditionsOf } from '../copy/remote-conditions.ts';
 import { copyIdentity, copyName, variablesOf } from '../copy-marks.ts';
@@ -194,7 +194,6 @@ function changeOf(
 const ANNOTATIONS = [
   ORIGIN_UID_ANNOTATION,
   DISPATCH_EPOCH_ANNOTATION,
-  ENDED_PODS_ANNOTATION,
   FENCED_ANNOTATION,
   FENCING_ANNOTATION,
   CARRY_PENDING_ANNOTATION,
@@ -228,7 +227,10 @@ function essentialsOf(description: Description, readings: Readings, copy: WorkOb
       resourceVersion,
       creationTimestamp: shortText(creationTimestamp) ?? '',
       labels: texts(labels, [ORIGIN_LABEL]),
-      annotations: texts(annotations, names),
+      annotations: {
+        ...texts(annotations, names),
+        ...endedPodsKept(annotations, isFinished(status) || valueAt(copy, description.suspend) === true),
+      },
       ...omitUndefined({ deletionTimestamp: shortText(deletionTimestamp), generation }),
     },
     spec,
@@ -310,8 +312,7 @@ function texts(map: unknown, names: readonly string[]): Record<string, string> {
   return Object.fromEntries(
     names.flatMap((name) => {
       const value = isJsonObject(map) ? map[name] : undefined;
-      const lengthMax = name === ENDED_PODS_ANNOTATION ? 32 * 1024 : SHORT_LENGTH_MAX;
-      return typeof value === 'string' && value.length <= lengthMax ? [[name, value]] : [];
+      return typeof value === 'string' && value.length <= SHORT_LENGTH_MAX ? [[name, value]] : [];
     }),
   );
 }

@@ -1,8 +1,6 @@
-import { ENDED_PODS_BYTES_MAX, parseEndedPods } from '../../../../shared/api/ended-pods.ts';
 import type { Job } from '../../../../shared/api/kubernetes.ts';
 import {
   DISPATCH_EPOCH_ANNOTATION,
-  ENDED_PODS_ANNOTATION,
   FENCING_ANNOTATION,
   JOB_CONTROLLER_ANNOTATION,
   ORIGIN_LABEL,
@@ -13,6 +11,7 @@ import {
 } from '../../../../shared/api/names.ts';
 import { objectKey } from '../../../../shared/kube/keys.ts';
 import { omitUndefined } from '../../../../shared/runtime/omit-undefined.ts';
+import { endedPodsKept } from '../../copy/ended-pods-kept.ts';
 import { isJsonObject } from '../../../api/json-value.ts';
 import { copyIdentity, variablesOf, type CopyIdentity } from '../../copy-marks.ts';
 import { sanitizeRemoteStatus } from './sanitize-remote-status.ts';
@@ -37,10 +36,7 @@ export function essentialsOfCopy(copy: Job, besideOriginal: boolean): Job {
       labels: texts(labels, [ORIGIN_LABEL]),
       annotations: {
         ...essentialMarks(annotations, besideOriginal),
-        // A copy that is about to be deleted keeps all its endings.
-        ...(hasVerdict(status) || spec.suspend === true
-          ? texts(annotations, [ENDED_PODS_ANNOTATION], ENDED_PODS_BYTES_MAX)
-          : latestFailure(annotations)),
+        ...endedPodsKept(annotations, hasVerdict(status) || spec.suspend === true),
       },
       ...omitUndefined({ deletionTimestamp: shortText(deletionTimestamp) }),
     },
@@ -72,16 +68,6 @@ function withIdentity(essentials: Job, identity: CopyIdentity | undefined, besid
   const [first = { name: '' }, ...others] = spec.template.spec?.containers ?? [];
   const env = variablesOf({ ...identity, localKey }).map((variable) => ({ ...variable }));
   return { ...essentials, spec: { ...spec, template: { spec: { ...spec.template.spec, containers: [{ ...first, env }, ...others] } } } };
-}
-
-/** The last failed pod of a running copy. Its log tail is read when the copy is deleted. */
-function latestFailure(annotations: unknown): Record<string, string> {
-  const text = texts(annotations, [ENDED_PODS_ANNOTATION], ENDED_PODS_BYTES_MAX)[ENDED_PODS_ANNOTATION];
-  // Most Jobs have no failed pod: their endings are not parsed at each change.
-  const failed = text?.includes('"Failed"') ? parseEndedPods(text).findLast(({ phase }) => phase === 'Failed') : undefined;
-  if (failed === undefined) return {};
-  const { tail: _, ...told } = failed;
-  return { [ENDED_PODS_ANNOTATION]: JSON.stringify([told]) };
 }
 
 /** All fields that may change after creation, and the pod fields that requests depend on. */

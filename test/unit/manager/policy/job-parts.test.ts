@@ -44,6 +44,7 @@ describe('the table', () => {
       names.LOG_TAILS_LABEL,
       names.LOG_TAILS_JOB_NAMESPACE_LABEL,
       names.LOG_TAILS_JOB_NAME_LABEL,
+      names.LOG_TAILS_KIND_ANNOTATION,
     ];
     const ours = Object.values(names).filter((name) => name.startsWith(`${names.SWITCHYARD_GROUP}/`) && !elsewhere.includes(name));
     expect(ours.filter((name) => !NAMED_PARTS.some((part) => part.name === name))).toEqual([]);

@@ -347,4 +347,25 @@ describe('an object of a described kind', () => {
     const forged = { ...prepared, metadata: { ...metadata, annotations: { [ADMISSION_ANNOTATION]: '{}' } } };
     expect(validate(kinds, reviewed(forged, 'UPDATE', prepared), { managers: [], localWorkers: [] })).toMatchObject({ allowed: false });
   });
+
+  test.each(['switchyard.dev/min-parallelism', 'kueue.x-k8s.io/job-min-parallelism'])(
+    'is told that %s does nothing, and what does',
+    (name) => {
+      const prepared = (annotations: object): WorkObject =>
+        crews.prepared({ ...rest, metadata: { ...metadata, annotations }, spec } as never);
+      const warnings = [
+        `metadata.annotations[${name}]: is ignored, as it is for Jobs only; minCount in its WorkKind admits a Crew with fewer pods`,
+      ];
+      expect(mutate(kinds, reviewed(prepared({ [name]: '2' })))).toMatchObject({ allowed: true, warnings });
+      const judged = (after: object, before?: object) => {
+        const request = reviewed(prepared(after), before === undefined ? 'CREATE' : 'UPDATE', before && prepared(before));
+        return validate(kinds, request, { managers: [], localWorkers: [] });
+      };
+      expect(judged({ [name]: '2' }, {})).toMatchObject({ allowed: true, warnings });
+      for (const silent of [judged({ [name]: '2' }), judged({ [name]: '2', more: 'x' }, { [name]: '2' }), judged({}, { [name]: '2' })])
+        expect(silent).toEqual({ uid: 'u', allowed: true });
+      const ofJob = aRequest({ object: bare({ metadata: { annotations: { [name]: '2' } } }) });
+      expect(mutate(kinds, ofJob).warnings).toBeUndefined();
+    },
+  );
 });

@@ -1,7 +1,8 @@
 import { expect, test } from 'vitest';
-import type { ConfigMap, DeepReadonly, Job } from '../../../../shared/api/kubernetes.ts';
+import type { ConfigMap, Job } from '../../../../shared/api/kubernetes.ts';
 import { ApiError } from '../../../../shared/kube/api-error.ts';
 import type { WriteClient } from '../../../../shared/kube/client.ts';
+import type { KeptCopy } from '../../../../worker/logs/keep-rule.ts';
 import { createTailStore } from '../../../../worker/logs/tail-store.ts';
 import { FakeClock } from '../../../support/fake-clock.ts';
 
@@ -32,7 +33,7 @@ function aServer(place: 'with the Leases' | 'beside the copy' = 'with the Leases
     patch: (_: unknown, metadata: ConfigMap['metadata'], { body }: { body: object }) => write('patch', { ...body, metadata }),
     delete: (_: unknown, metadata: ConfigMap['metadata']) => write('delete', { metadata }),
   } as unknown as Pick<WriteClient, 'create' | 'patch' | 'delete'>;
-  const onKept = ({ metadata: { uid } }: DeepReadonly<Job>): void => void kept.push(uid);
+  const onKept = ({ metadata: { uid } }: KeptCopy): void => void kept.push(uid);
   return {
     writes,
     kept,

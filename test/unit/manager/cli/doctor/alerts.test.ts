@@ -11,13 +11,7 @@ import type { WorkerCluster } from '../../../../../manager/api/worker-cluster.ts
 import type { Check } from '../../../../../manager/cli/checks.ts';
 import { SEEN_ALERTS, thresholdOf, UNSEEN_ALERTS, type SeenAlert } from '../../../../../manager/cli/doctor/alerts.ts';
 import { judgeCertificates, judgeTokens, tokenLife } from '../../../../../manager/cli/doctor/expiry-judgements.ts';
-import {
-  authoritiesOf,
-  judgeClusters,
-  judgeManager,
-  judgeUnseenJobs,
-  judgeWebhooks,
-} from '../../../../../manager/cli/doctor/judgements.ts';
+import { authoritiesOf, judgeClusters, judgeManager, judgeUnseen, judgeWebhooks } from '../../../../../manager/cli/doctor/judgements.ts';
 import { judgeRedisFound } from '../../../../../manager/cli/doctor/redis-judgements.ts';
 import {
   judgeDeletions,
@@ -26,8 +20,12 @@ import {
   judgeUnmanaged,
   judgeWaiting,
 } from '../../../../../manager/cli/doctor/waiting-judgements.ts';
-import type { Job } from '../../../../../shared/api/kubernetes.ts';
+import { JOB_KIND } from '../../../../../manager/work-kind/job/job-kind.ts';
+import { createKinds } from '../../../../../manager/work-kind/kinds.ts';
+import { qualifiedName } from '../../../../../manager/work-kind/qualified-name.ts';
+import type { Job, WorkObject } from '../../../../../shared/api/kubernetes.ts';
 import { COPIES_FINALIZER, HOLD_ANNOTATION, MANAGER_CONTROLLER_NAME } from '../../../../../shared/api/names.ts';
+import { aCrew, aCrewKind } from '../../work-kind/described/described.ts';
 import { ALERTS } from '../../../../../shared/monitoring/alerts.ts';
 
 const NOW = Date.parse('2026-01-02T00:00:00Z');
@@ -70,11 +68,11 @@ const redis = (info: string, problem?: string) =>
 
 /** Each alert, and what has doctor tell of it. */
 const SITUATIONS: Readonly<Record<SeenAlert, () => Check | Check[]>> = {
-  SwitchyardJobsUnmanaged: () => judgeUnmanaged([job(HOUR_MS, { status: { conditions: [] } })], NOW),
+  SwitchyardJobsUnmanaged: () => judgeUnmanaged(JOB_KIND, [job(HOUR_MS, { status: { conditions: [] } })], NOW),
   SwitchyardClusterLost: () => judgeClusters([cluster('Reachable')], NOW),
   SwitchyardClusterNotAble: () => judgeClusters([cluster('Able')], NOW),
   SwitchyardQueueStuck: () => judgeStuckQueues([queue({ pendingWorkloads: 3, admittedWorkloads: 0 })]),
-  SwitchyardQueueStarving: () => judgeWaiting([job(7 * HOUR_MS)], NOW),
+  SwitchyardQueueStarving: () => judgeWaiting(JOB_KIND, [job(7 * HOUR_MS)], NOW),
   SwitchyardSubmissionBacklog: () => judgeSubmissionQueues([submissions({ backlog: 5, conditions: [condition('Active', 'False')] })]),
   SwitchyardWebhookFailing: () => judgeWebhooks('mutating', hook({ clientConfig: {} }), false),
   SwitchyardWebhookNotCovering: () => judgeWebhooks('validating', hook(), false),
@@ -83,6 +81,7 @@ const SITUATIONS: Readonly<Record<SeenAlert, () => Check | Check[]>> = {
     judgeManager(lease({ renewTime: renewed, acquireTime: new Date(NOW - 20_000).toISOString(), leaseTransitions: 12 }), 'switchyard', NOW),
   SwitchyardFinalizersLeft: () =>
     judgeDeletions(
+      JOB_KIND,
       [job(HOUR_MS, { metadata: { deletionTimestamp: new Date(NOW - HOUR_MS).toISOString(), finalizers: [COPIES_FINALIZER] } })],
       NOW,
     ),
@@ -125,10 +124,10 @@ describe('the alerts', () => {
 
 describe('what is as it should be is not told of', () => {
   test.each<[string, readonly Check[]]>([
-    ['a Job of which the manager has spoken', judgeUnmanaged([job(HOUR_MS)], NOW)],
-    ['a Job that has just been made', judgeUnmanaged([job(1000, { status: { conditions: [] } })], NOW)],
-    ['a Job that is held', judgeWaiting([job(9 * HOUR_MS, { metadata: { annotations: { [HOLD_ANNOTATION]: 'true' } } })], NOW)],
-    ['a Job that runs', judgeWaiting([job(9 * HOUR_MS, { spec: { suspend: false } })], NOW)],
+    ['a Job of which the manager has spoken', judgeUnmanaged(JOB_KIND, [job(HOUR_MS)], NOW)],
+    ['a Job that has just been made', judgeUnmanaged(JOB_KIND, [job(1000, { status: { conditions: [] } })], NOW)],
+    ['a Job that is held', judgeWaiting(JOB_KIND, [job(9 * HOUR_MS, { metadata: { annotations: { [HOLD_ANNOTATION]: 'true' } } })], NOW)],
+    ['a Job that runs', judgeWaiting(JOB_KIND, [job(9 * HOUR_MS, { spec: { suspend: false } })], NOW)],
     ['a queue that is stopped', judgeStuckQueues([queue({ pendingWorkloads: 3 }, { stopPolicy: 'Hold' })])],
     ['a queue in which something runs', judgeStuckQueues([queue({ pendingWorkloads: 3, admittedWorkloads: 1 })])],
     [
@@ -140,14 +139,14 @@ describe('what is as it should be is not told of', () => {
   ])('%s', (_, checks) => expect(checks).toEqual([]));
 
   test('Jobs that go, certificates of which one holds, and a leader of long ago are well', () => {
-    expect(judgeDeletions([job(HOUR_MS)], NOW)).toMatchObject({ result: 'ok' });
+    expect(judgeDeletions(JOB_KIND, [job(HOUR_MS)], NOW)).toMatchObject({ result: 'ok' });
     expect(judgeCertificates([NOW - HOUR_MS, NOW + 1000 * HOUR_MS], NOW)).toMatchObject([{ result: 'ok' }]);
     expect(
       judgeManager(lease({ renewTime: renewed, acquireTime: '2026-01-01T00:00:00Z', leaseTransitions: 12 }), 'switchyard', NOW),
     ).toMatchObject({
       result: 'ok',
     });
-    expect(judgeUnseenJobs([job(HOUR_MS)])).toMatchObject({ result: 'ok' });
+    expect(judgeUnseen(JOB_KIND, [job(HOUR_MS)])).toMatchObject({ result: 'ok' });
   });
 });
 
@@ -169,4 +168,39 @@ test('the authorities of our webhook are those of its bundle, and of no other we
   const bundle = Buffer.from(`${pem('AA')}\n${pem('BB')}\n`).toString('base64');
   const others = [{ metadata: meta('o'), webhooks: [{ name: 'other', clientConfig: { caBundle: bundle } }] }];
   expect(authoritiesOf([...hook({ clientConfig: { caBundle: bundle } }), ...others])).toEqual([pem('AA'), pem('BB')]);
+});
+
+describe('of an object of a described kind', () => {
+  const kind = createKinds(JOB_KIND, [aCrewKind()]);
+  const elsewhere = 'example.com/elsewhere';
+  const crew = (ageMs: number, { metadata = {}, managedBy = elsewhere, suspend = true, status = {} } = {}): WorkObject => {
+    const object = aCrew({ spec: { policy: { suspend, managedBy } }, status });
+    const name = qualifiedName('crews.example.com', 'argo');
+    return { ...object, metadata: { ...object.metadata, ...meta(name, ageMs, metadata) } };
+  };
+
+  test('the same is told as of a Job, by kind and name', () => {
+    expect(judgeWaiting(kind, [crew(7 * HOUR_MS), job(6.5 * HOUR_MS)], NOW)).toMatchObject([
+      { found: '2 wait for more than 6 h, Crew team/argo the longest', remedy: 'switchyard explain crew/argo -n team says what for' },
+    ]);
+    expect(judgeUnmanaged(kind, [crew(HOUR_MS)], NOW)).toMatchObject([
+      { result: 'wrong', found: 'nobody has said anything of 1 objects for 20 min, such as Crew team/argo' },
+    ]);
+    const gone = { deletionTimestamp: new Date(NOW - HOUR_MS).toISOString(), finalizers: [COPIES_FINALIZER] };
+    expect(judgeDeletions(kind, [crew(HOUR_MS, { metadata: gone })], NOW)).toMatchObject({
+      result: 'wrong',
+      found: '1 deleted objects stay, such as Crew team/argo: their copies are not proven to be gone',
+    });
+    expect(judgeUnseen(kind, [crew(HOUR_MS, { managedBy: 'example.com/crew-operator' })])).toMatchObject({
+      result: 'wrong',
+      found: expect.stringMatching(/^1 with the label .* such as Crew team\/argo$/),
+    });
+  });
+
+  test('what runs, and of which the manager has spoken, is well', () => {
+    const status = { conditions: [condition('QuotaReserved', 'True')] };
+    const running = crew(7 * HOUR_MS, { suspend: false, status });
+    expect([...judgeWaiting(kind, [running], NOW), ...judgeUnmanaged(kind, [running], NOW)]).toEqual([]);
+    expect(judgeUnseen(kind, [running])).toMatchObject({ result: 'ok' });
+  });
 });

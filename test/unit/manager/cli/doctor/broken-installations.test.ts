@@ -405,7 +405,7 @@ const SITUATIONS: readonly Situation[] = [
       await withoutWebhooks(to);
       await to.create(job('unseen', { managedBy: 'example.com/another' }));
     },
-    /^wrong +jobs +1 with the label .*such as switchyard\/unseen.* -> .*submit them again/,
+    /^wrong +jobs +1 with the label .*such as Job switchyard\/unseen.* -> .*submit them again/,
   ],
 ];
 

@@ -6,13 +6,14 @@ import {
   judgeDefinitions,
   judgeManager,
   judgeUnlabelledJobs,
-  judgeUnseenJobs,
+  judgeUnseen,
   judgeWebhooks,
   unlabelledIn,
   type Definition,
   type Webhook,
   type WebhookConfiguration,
 } from '../../../../../manager/cli/doctor/judgements.ts';
+import { JOB_KIND } from '../../../../../manager/work-kind/job/job-kind.ts';
 import type { Lease } from '../../../../../shared/api/kubernetes.ts';
 import { ofKind, renderChart } from '../../../../support/helm.ts';
 import { aHomeJob } from '../../../../support/jobs.ts';
@@ -124,8 +125,8 @@ describe('webhooks', () => {
 test('Jobs that no webhook has seen are counted', () => {
   const foreign = aHomeJob();
   delete foreign.spec.managedBy;
-  expect(judgeUnseenJobs([aHomeJob()])).toMatchObject({ result: 'ok' });
-  expect(judgeUnseenJobs([aHomeJob(), foreign])).toMatchObject({
+  expect(judgeUnseen(JOB_KIND, [aHomeJob()])).toMatchObject({ result: 'ok' });
+  expect(judgeUnseen(JOB_KIND, [aHomeJob(), foreign])).toMatchObject({
     result: 'wrong',
     found: expect.stringMatching(/^1 with the label .* is not .* team\/sum$/),
   });

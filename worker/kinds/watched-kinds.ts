@@ -1,0 +1,191 @@
+/**
+ * The kinds beside Jobs of which there are copies: the Leases of managers say which. The copies of a kind are cached once its objects can
+ * be listed, and the worker may patch them.
+ */
+import { type FencedKind, fencedKindName, OPERATOR_GRACE_MS, type WorkOfKind } from '../../shared/api/fenced-kinds.ts';
+import type { DeepReadonly } from '../../shared/api/kubernetes.ts';
+import { apiVersionOf } from '../../shared/api/resources.ts';
+import { clientMay } from '../../shared/kube/access-reviews.ts';
+import { isAbsent, isForbidden } from '../../shared/kube/api-error.ts';
+import type { RawClient, ReadClient, WatchClient } from '../../shared/kube/client.ts';
+import { createInformer, type Informer } from '../../shared/kube/informer.ts';
+import { createInformerOfNamespaces } from '../../shared/kube/informer-of-namespaces.ts';
+import { keyOfObject, parseKey } from '../../shared/kube/keys.ts';
+import { sleep, type Clock } from '../../shared/runtime/clock.ts';
+import type { Logger } from '../../shared/runtime/logger.ts';
+import type { Random } from '../../shared/runtime/random.ts';
+import { aborted } from '../../shared/runtime/tasks.ts';
+import { compactCopy, copyIndexers, OF_ORIGIN, OF_ORIGINAL } from './copy-cache.ts';
+
+export type WatchedKindsDeps = {
+  readonly client: ReadClient & WatchClient & RawClient;
+  /** Where copies are; empty: anywhere. */
+  readonly namespaces: readonly string[];
+  /** The copies of another kind are cached now, or will not be for a while. */
+  readonly onSettled: () => void;
+  readonly clock: Clock;
+  readonly random: Random;
+  readonly log: Logger;
+};
+
+/** An object of a watched kind. No other, of any kind, has its `key`. */
+export type WatchedCopy = { readonly key: string; readonly kind: FencedKind; readonly copy: DeepReadonly<WorkOfKind> };
+
+export type CopyHandler = {
+  /** It is new, or has changed. */
+  changed?(watched: WatchedCopy): void;
+  deleted?(watched: WatchedCopy): void;
+};
+
+export interface WatchedKinds {
+  /** There are copies of these kinds. */
+  see(kinds: readonly FencedKind[]): void;
+  /** Of the copies of all kinds. Call before the first {@link see}. */
+  addHandler(handler: CopyHandler): void;
+  get(key: string): WatchedCopy | undefined;
+  /** The copies of a manager; undefined: of all. */
+  ofOrigin(origin: string | undefined): readonly WatchedCopy[];
+  /** The copies of an object of the manager cluster, by its UID. */
+  ofOriginal(originUid: string): readonly WatchedCopy[];
+  inNamespace(namespace: string): readonly WatchedCopy[];
+  /** By `fencedKindName`, in alphabetical order. The copies of these are all cached. */
+  cached(): readonly string[];
+  /** Whether the copies of a kind are all cached, by apiVersion and kind. */
+  isCached(type: string): boolean;
+  /** The copies of a kind of which was heard a moment ago may not be cached yet. */
+  isListing(): boolean;
+  /** Watches the kinds until the signal aborts. Call once. */
+  run(signal: AbortSignal): Promise<void>;
+}
+
+type Part = {
+  readonly kind: FencedKind;
+  readonly name: string;
+  readonly copies: Informer<WorkOfKind>;
+  readonly sinceMs: number;
+  isCached: boolean;
+};
+
+/** A kind that the cluster does not serve, or that the worker may not list there, is asked for again. */
+const ASK_AGAIN_MS = 60_000;
+const RETRY_MS = 2_000;
+/** A manager waits for so much longer before it counts a copy of such a kind as stopped. */
+const LISTING_MS = OPERATOR_GRACE_MS;
+const SEPARATOR = '|';
+
+const typeOf = (resource: FencedKind['resource']): string => `${apiVersionOf(resource)} ${resource.kind}`;
+
+export function createWatchedKinds(deps: WatchedKindsDeps): WatchedKinds {
+  const { client, namespaces, onSettled, clock, random, log } = deps;
+  const everywhere = namespaces.length === 0 ? [''] : namespaces;
+  const parts = new Map<string, Part>();
+  const handlers: CopyHandler[] = [];
+  const started = Promise.withResolvers<AbortSignal>();
+  const watching: Promise<void>[] = [];
+
+  const watchedIn = ({ name, kind }: Part, copy: DeepReadonly<WorkOfKind>): WatchedCopy => ({
+    key: `${name}${SEPARATOR}${keyOfObject(copy)}`,
+    kind,
+    copy,
+  });
+  const inAll = (copiesOf: (part: Part) => readonly DeepReadonly<WorkOfKind>[]): readonly WatchedCopy[] =>
+    [...parts.values()].flatMap((part) => copiesOf(part).map((copy) => watchedIn(part, copy)));
+
+  function see(kinds: readonly FencedKind[]): void {
+    for (const kind of kinds) {
+      const name = fencedKindName(kind.resource);
+      if (parts.has(name)) continue;
+      const part: Part = { kind, name, copies: informerOf(kind), sinceMs: clock.monotonic(), isCached: false };
+      parts.set(name, part);
+      const changed = (copy: DeepReadonly<WorkOfKind>): void => {
+        for (const handler of handlers) handler.changed?.(watchedIn(part, copy));
+      };
+      part.copies.addHandler({
+        added: changed,
+        updated: changed,
+        deleted(copy) {
+          for (const handler of handlers) handler.deleted?.(watchedIn(part, copy));
+        },
+      });
+      watching.push(started.promise.then((signal) => watch(part, signal)));
+      clock.schedule(() => {
+        if (!part.isCached) onSettled();
+      }, LISTING_MS);
+    }
+  }
+
+  function informerOf(kind: FencedKind): Informer<WorkOfKind> {
+    const transform = (object: WorkOfKind): WorkOfKind => compactCopy(kind, object);
+    const options = { client, clock, random, log, resource: kind.resource, transform, indexers: copyIndexers };
+    if (namespaces.length === 0) return createInformer(options);
+    return createInformerOfNamespaces(kind.resource, namespaces, (namespace) => createInformer({ ...options, namespace }));
+  }
+
+  async function watch(part: Part, signal: AbortSignal): Promise<void> {
+    const { name, copies, kind } = part;
+    if (!(await untilUsable(kind, signal))) return;
+    const running = copies.run(signal);
+    await Promise.race([copies.waitForSync(), aborted(signal)]);
+    if (!signal.aborted) {
+      part.isCached = true;
+      log.info('copies of a kind are stopped when their manager is out of reach', { kind: name });
+      onSettled();
+    }
+    await running;
+  }
+
+  /** Asks until its objects can be listed, and may be patched; false when the signal has aborted. */
+  async function untilUsable({ resource }: FencedKind, signal: AbortSignal): Promise<boolean> {
+    const name = fencedKindName(resource);
+    for (let isNew = true; !signal.aborted; isNew = false) {
+      try {
+        const usable = await Promise.all(everywhere.map((namespace) => isUsable(resource, namespace, signal)));
+        if (!usable.includes(false)) return true;
+        if (isNew) warn(name);
+        await sleep(clock, ASK_AGAIN_MS, signal);
+      } catch (error) {
+        if (signal.aborted) return false;
+        if (isForbidden(error) && isNew) warn(name, error);
+        else if (!isAbsent(error) && !isForbidden(error)) log.warn('a kind of work cannot be listed yet', { kind: name, error });
+        await sleep(clock, isAbsent(error) || isForbidden(error) ? ASK_AGAIN_MS : RETRY_MS, signal);
+      }
+    }
+    return false;
+  }
+
+  function warn(kind: string, error?: unknown): void {
+    log.warn(
+      'copies of a kind are not stopped when their manager is out of reach, and managers are told so: the worker may not list, watch and ' +
+        'patch them; grant it (chart switchyard-worker: managerAccess.kinds or rbac.kinds)',
+      { kind, error },
+    );
+  }
+
+  async function isUsable(resource: FencedKind['resource'], namespace: string, signal: AbortSignal): Promise<boolean> {
+    await client.list(resource, { namespace, limit: 1, signal });
+    const resourceAttributes = { group: resource.group, resource: resource.plural, verb: 'patch', namespace };
+    return clientMay(client, { resourceAttributes }, signal);
+  }
+
+  return {
+    see,
+    addHandler: (handler) => void handlers.push(handler),
+    get(key) {
+      const [name = '', ofCopy = ''] = key.split(SEPARATOR);
+      const part = parts.get(name);
+      const copy = part?.copies.get(parseKey(ofCopy));
+      return part === undefined || copy === undefined ? undefined : watchedIn(part, copy);
+    },
+    ofOrigin: (origin) => inAll(({ copies }) => (origin === undefined ? copies.list() : copies.byIndex(OF_ORIGIN, origin))),
+    ofOriginal: (originUid) => inAll(({ copies }) => copies.byIndex(OF_ORIGINAL, originUid)),
+    inNamespace: (namespace) => inAll(({ copies }) => copies.list(namespace)),
+    cached: () => [...parts.values()].flatMap(({ name, isCached }) => (isCached ? [name] : [])).toSorted(),
+    isListing: () => [...parts.values()].some(({ isCached, sinceMs }) => !isCached && clock.monotonic() - sinceMs < LISTING_MS),
+    isCached: (type) => [...parts.values()].some(({ kind: { resource }, isCached }) => isCached && typeOf(resource) === type),
+    async run(signal) {
+      started.resolve(signal);
+      await aborted(signal);
+      await Promise.all(watching);
+    },
+  };
+}
