@@ -89,7 +89,7 @@ export const failuresBefore = (pod: DeepReadonly<Pod>): number => countedFailure
 
 /** When the pod ended, in milliseconds: the first of four sources that knows (getFinishedTime). */
 export function finishTimeMs(pod: DeepReadonly<Pod>): number {
-  return containersFinishedMs(pod) ?? readyLostMs(pod) ?? deletionRequestedMs(pod) ?? parseWireTime(pod.metadata.creationTimestamp) ?? 0;
+  return containersFinishedMs(pod) ?? readyLostMs(pod) ?? deletionStartMs(pod) ?? parseWireTime(pod.metadata.creationTimestamp) ?? 0;
 }
 
 /** The last end of a container. Regular containers count when all have ended; a sidecar still running leaves no answer. */
@@ -121,7 +121,7 @@ const readyLostMs = (pod: DeepReadonly<Pod>): number | undefined =>
   parseWireTime(pod.status?.conditions?.find(({ type, status }) => type === 'Ready' && status === 'False')?.lastTransitionTime);
 
 /** When its deletion was asked for, in milliseconds; undefined: it was not. */
-export function deletionRequestedMs(pod: DeepReadonly<Pod>): number | undefined {
+export function deletionStartMs(pod: DeepReadonly<Pod>): number | undefined {
   const deletion = parseWireTime(pod.metadata.deletionTimestamp);
   return deletion === undefined ? undefined : deletion - (pod.metadata.deletionGracePeriodSeconds ?? 0) * 1000;
 }

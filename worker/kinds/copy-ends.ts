@@ -20,7 +20,7 @@ import { endedPodOf } from '../logs/ended-pod.ts';
 import type { KeptCopy } from '../logs/keep-rule.ts';
 import type { TailKeeper } from '../logs/tail-keeper.ts';
 import { copiesOfPod, endedPodsOfCopy } from './copy-pods.ts';
-import { hasEnded, isTold, viewEnd } from './told-ends.ts';
+import { hasEnded, isReported, viewEnd } from './reported-ends.ts';
 import type { WatchedCopy, WatchedKinds } from './watched-kinds.ts';
 
 export type CopyEndsDeps = {
@@ -112,8 +112,8 @@ export function createCopyEnds({ client, kinds, pods, jobs, tails, queue, batchP
     forgetAllBut(told, present);
     const before = parseEndedPods(ends.written ?? annotations?.[ENDED_PODS_ANNOTATION]);
     const untold = [...present, ...gone.values()].filter(({ metadata }) => !told.has(metadata.uid)).map(viewEnd);
-    for (const view of untold) if (isTold(before, view)) markTold(ends, view);
-    const news = untold.filter((view) => !isTold(before, view));
+    for (const view of untold) if (isReported(before, view)) markTold(ends, view);
+    const news = untold.filter((view) => !isReported(before, view));
     const readable = news.filter((view) => !gone.has(view.uid));
     tails?.begin(keptCopy(watched), readable, false, () => queue.add(key));
     const ready = news.filter((view) => tails?.isUnderWay(uid, view.uid) !== true);

@@ -11,7 +11,7 @@ import type { IndexFunction, Lister } from '../../shared/kube/indexer.ts';
 import { matchesLabelSelector, parseLabelSelector, SelectorSyntaxError } from '../../shared/kube/selectors.ts';
 import { countedPods, resolveOwner, uncountedPods } from '../job/pod-cache.ts';
 import { isTerminal } from '../job/pod-view.ts';
-import { hasEnded } from './told-ends.ts';
+import { hasEnded } from './reported-ends.ts';
 import type { WatchedCopy, WatchedKinds } from './watched-kinds.ts';
 
 const OF_COPY = 'copy';

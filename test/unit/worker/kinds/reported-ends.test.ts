@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import type { Pod } from '../../../../shared/api/kubernetes.ts';
 import { endedPodOf } from '../../../../worker/logs/ended-pod.ts';
-import { hasEnded, isTold, viewEnd } from '../../../../worker/kinds/told-ends.ts';
+import { hasEnded, isReported, viewEnd } from '../../../../worker/kinds/reported-ends.ts';
 
 const at = (seconds: number): string => `2026-01-01T00:00:${String(seconds).padStart(2, '0')}Z`;
 type Parts = { readonly phase?: string; readonly endedAt?: number; readonly deletedAt?: number };
@@ -43,7 +43,7 @@ test('one that is stopped has not failed, whatever it exits with, and one that f
 test('an end is told once, and that of a later pod of the same name again', () => {
   const first = viewEnd(aPod({ phase: 'Failed', endedAt: 4 }));
   const told = [endedPodOf(first, { lastLine: 'the oar broke', kept: true })];
-  expect([isTold([], first), isTold(told, first), isTold(told, viewEnd(aPod({ phase: 'Failed', endedAt: 9 })))]).toEqual([
+  expect([isReported([], first), isReported(told, first), isReported(told, viewEnd(aPod({ phase: 'Failed', endedAt: 9 })))]).toEqual([
     false,
     true,
     false,
