@@ -59,44 +59,38 @@ export type SignInConfig = Omit<SignInSettings, 'clientSecret' | 'ca'> & {
 
 /** undefined: users do not sign in here. Throws a {@link FlagError} for flags that do not go together. */
 export function signInConfigOf(flags: FlagValues<typeof SIGN_IN_FLAGS>): SignInConfig | undefined {
-  const {
-    'dashboard-oidc-issuer-url': issuer,
-    'dashboard-oidc-client-id': clientId,
-    'dashboard-external-url': external,
-    'dashboard-oidc-token-review': isReviewed,
-    ...others
-  } = flags;
+  const issuer = flags['dashboard-oidc-issuer-url'];
+  const given = (names: readonly string[]): string | undefined =>
+    names.find((name) => ![undefined, false].includes((flags as Readonly<Record<string, unknown>>)[name] as false | undefined));
   if (issuer === undefined) {
-    const given =
-      clientId === undefined ? Object.entries(others).find(([, value]) => value !== undefined)?.[0] : 'dashboard-oidc-client-id';
-    if (given === undefined && !isReviewed) return undefined;
-    throw new FlagError(`--${given ?? 'dashboard-oidc-token-review'} is for --dashboard-oidc-issuer-url, which is missing`);
+    const alone = given(Object.keys(SIGN_IN_FLAGS));
+    if (alone === undefined) return undefined;
+    throw new FlagError(`--${alone} is for --dashboard-oidc-issuer-url, which is missing`);
   }
+  const { 'dashboard-oidc-client-id': clientId, 'dashboard-external-url': external, 'dashboard-oidc-token-review': isReviewed } = flags;
   if (clientId === undefined || external === undefined)
     throw new FlagError('--dashboard-oidc-issuer-url needs --dashboard-oidc-client-id and --dashboard-external-url');
-  const groupsClaim = others['dashboard-oidc-groups-claim'];
-  const claims = ['username-claim', 'username-prefix', 'groups-claim', 'groups-prefix'].map((each) => `dashboard-oidc-${each}`);
-  const claim = claims.find((each) => (flags as Readonly<Record<string, unknown>>)[each] !== undefined);
+  const claim = given(['username-claim', 'username-prefix', 'groups-claim', 'groups-prefix'].map((each) => `dashboard-oidc-${each}`));
   if (isReviewed && claim !== undefined)
     throw new FlagError(`--${claim} and --dashboard-oidc-token-review exclude one another: the API server has flags of its own for claims`);
-  const usernameClaim = others['dashboard-oidc-username-claim'] ?? 'sub';
+  const usernameClaim = flags['dashboard-oidc-username-claim'] ?? 'sub';
   return {
     issuer,
     clientId,
     externalUrl: external,
-    name: others['dashboard-oidc-name'] ?? new URL(issuer).host,
+    name: flags['dashboard-oidc-name'] ?? new URL(issuer).host,
     ...omitUndefined({
-      scopes: others['dashboard-oidc-scopes'],
-      clientSecretFile: others['dashboard-oidc-client-secret-file'],
-      caFile: others['dashboard-oidc-ca-file'],
+      scopes: flags['dashboard-oidc-scopes'],
+      clientSecretFile: flags['dashboard-oidc-client-secret-file'],
+      caFile: flags['dashboard-oidc-ca-file'],
     }),
     identity: isReviewed
       ? 'TokenReview'
       : {
           usernameClaim,
-          usernamePrefix: others['dashboard-oidc-username-prefix'] ?? (usernameClaim === 'email' ? '' : `${issuer}#`),
-          groupsPrefix: others['dashboard-oidc-groups-prefix'] ?? '',
-          ...omitUndefined({ groupsClaim }),
+          usernamePrefix: flags['dashboard-oidc-username-prefix'] ?? (usernameClaim === 'email' ? '' : `${issuer}#`),
+          groupsPrefix: flags['dashboard-oidc-groups-prefix'] ?? '',
+          ...omitUndefined({ groupsClaim: flags['dashboard-oidc-groups-claim'] }),
         },
   };
 }
