@@ -60,6 +60,8 @@ export type TestDashboardOptions = {
   readonly whatIfMs?: number;
   /** Signs users in; once for each of the replicas, which have the same caches. */
   readonly signIns?: readonly SignIn[];
+  /** Where the only replica serves the page, too; absent: any port, and the API alone. */
+  readonly address?: string | undefined;
   readonly clock?: FakeClock;
 };
 
@@ -95,6 +97,7 @@ export async function serveTestDashboard({
   install,
   whatIfMs = 0,
   signIns = [],
+  address,
   clock = new FakeClock(),
 }: TestDashboardOptions = {}): Promise<ServedDashboard> {
   const people: Record<string, Person> = {
@@ -209,10 +212,10 @@ export async function serveTestDashboard({
   });
   const replicas = await Promise.all(
     signIns.map((signIn) =>
-      serveDashboard('127.0.0.1:0', {
+      serveDashboard(address ?? '127.0.0.1:0', {
         open: dashboard.open,
         signIn,
-        pageFolder: path.join(import.meta.dirname, 'there-is-no-page'),
+        pageFolder: path.join(import.meta.dirname, '..', '..', 'manager', 'dashboard', address === undefined ? 'no-page' : 'dist'),
         audit: audit && { door: 'dashboard', log: audit },
         clock,
         log: silentLogger,

@@ -31,12 +31,15 @@ export type SignInWorldOptions = {
   readonly settings?: Partial<SignInSettings>;
   /** Of each replica. */
   readonly keys?: readonly Promise<RecordKeys>[];
+  /** Where the only replica serves the page, too. */
+  readonly address?: string;
 };
 
 export async function createSignInWorld({
   claims = { name: 'ann', groups: ['dev'] },
   settings = {},
   keys = [Promise.resolve(KEYS), Promise.resolve(KEYS)],
+  address,
 }: SignInWorldOptions = {}): Promise<SignInWorld> {
   const provider = await createOidcProvider(claims);
   const clock = new FakeClock(Date.now());
@@ -56,7 +59,7 @@ export async function createSignInWorld({
     ...settings,
   };
   const signIns = keys.map((each) => createSignIn({ settings: all, keys: each, clock, log }));
-  const served = await serveTestDashboard({ signIns, clock });
+  const served = await serveTestDashboard({ signIns, clock, address });
   const ask: SignInWorld['ask'] = (browser, url, init, replica = 0) =>
     browser.fetch(url.replace(all.externalUrl, `${served.replicas[replica]?.url}/`), init);
   return {

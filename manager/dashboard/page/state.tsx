@@ -55,6 +55,7 @@ export async function enter(token: string | undefined): Promise<void> {
   try {
     const viewer = await api.viewer();
     entry.value = { kind: 'Inside', viewer, api };
+    provider.value = undefined;
     start(api);
     if (viewer.sessionMs !== undefined) void keepSession(viewer.sessionMs, following.signal);
   } catch (error) {
