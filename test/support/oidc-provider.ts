@@ -1,6 +1,7 @@
 /** A small OpenID provider with knobs by which it, or somebody between, misbehaves. */
 import { createHash, createHmac, generateKeyPairSync, randomBytes, sign, type KeyObject } from 'node:crypto';
-import { createServer, type IncomingMessage } from 'node:http';
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
+import { createServer as createTlsServer } from 'node:https';
 import { once } from 'node:events';
 import type { AddressInfo } from 'node:net';
 import { text } from 'node:stream/consumers';
@@ -25,6 +26,8 @@ export type ProviderKnobs = {
   isForged: boolean;
   /** Refresh tokens come with ID tokens. */
   refreshes: boolean;
+  /** Of the client. */
+  secret: string;
   /** The status of every answer. */
   status: number | undefined;
 };
@@ -45,7 +48,11 @@ export type TestProvider = {
 
 type Granted = { readonly parameters: URLSearchParams };
 
-export async function createOidcProvider(claims: Record<string, unknown>, port = 0): Promise<TestProvider> {
+/** `tls`: over HTTPS. */
+export async function createOidcProvider(
+  claims: Record<string, unknown>,
+  tls?: { readonly key: string; readonly cert: string },
+): Promise<TestProvider> {
   const knobs: ProviderKnobs = {
     claims,
     algorithm: 'RS256',
@@ -56,6 +63,7 @@ export async function createOidcProvider(claims: Record<string, unknown>, port =
     answersAs: undefined,
     isForged: false,
     refreshes: false,
+    secret: CLIENT.secret,
     status: undefined,
   };
   let keys = makeKeys();
@@ -113,7 +121,7 @@ export async function createOidcProvider(claims: Record<string, unknown>, port =
     redeemed.push(body);
     const basic = Buffer.from((request.headers.authorization ?? '').replace('Basic ', ''), 'base64').toString();
     const [id, password] = basic.split(':').map((each) => decodeURIComponent(each.replaceAll('+', ' ')));
-    if (id !== CLIENT.id || password !== CLIENT.secret) return [401, { error: 'invalid_client' }];
+    if (id !== CLIENT.id || password !== knobs.secret) return [401, { error: 'invalid_client' }];
     const isRefresh = body.get('grant_type') === 'refresh_token';
     const [from, given] = isRefresh ? [refreshTokens, body.get('refresh_token') ?? ''] : [codes, body.get('code') ?? ''];
     const granted = from.get(given);
@@ -131,7 +139,7 @@ export async function createOidcProvider(claims: Record<string, unknown>, port =
     return [200, tokens(granted)];
   };
 
-  const server = createServer((request, response) => {
+  const listener = (request: IncomingMessage, response: ServerResponse): void => {
     const url = new URL(request.url ?? '', issuer);
     asked.push(url.pathname);
     const send = (status: number, body: object): void => {
@@ -142,10 +150,11 @@ export async function createOidcProvider(claims: Record<string, unknown>, port =
     if (url.pathname === '/keys') return send(200, { keys: [keys.jwk, keys.elliptic] });
     if (url.pathname === '/authorize') return void response.writeHead(302, { location: authorize(url.searchParams) }).end();
     void redeem(request).then(([status, body]) => send(status, body));
-  });
-  server.listen(port, '127.0.0.1');
+  };
+  const server = tls === undefined ? createServer(listener) : createTlsServer(tls, listener);
+  server.listen(0, '127.0.0.1');
   await once(server, 'listening');
-  const issuer = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  const issuer = `${tls === undefined ? 'http' : 'https'}://127.0.0.1:${(server.address() as AddressInfo).port}`;
   return {
     issuer,
     knobs,
