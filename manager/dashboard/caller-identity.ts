@@ -22,9 +22,9 @@ const NAME_LENGTH_MAX = 512;
 const GROUPS_MAX = 128;
 
 /**
- * The claimed identity of a request, before any review. A token takes precedence over a session, and that over the headers of a proxy. These
- * count from the address of the proxy alone. Both count for requests of the page itself alone: a browser sends cookies with requests of
- * other sites, too, and marks those.
+ * The claimed identity of a request, before any review. A token takes precedence over a session, and that over the headers of a proxy.
+ * These count from the address of the proxy alone. Session and headers count for requests of the page itself: a browser sends cookies with
+ * requests of other sites, too, and marks those.
  */
 export function claimedIdentity(asking: Asking, proxy: TrustedProxy | undefined): ClaimedIdentity | Refused {
   const { authorization, header, session } = asking;

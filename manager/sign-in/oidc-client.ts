@@ -1,4 +1,5 @@
-import type { Configuration } from 'openid-client';
+import type * as Oidc from 'openid-client';
+import type { ClientAuth, Configuration } from 'openid-client';
 import { Agent, fetch as fetchFrom } from 'undici';
 import { sleep, type Clock } from '../../shared/runtime/clock.ts';
 import type { Claims } from './oidc-user.ts';
@@ -31,7 +32,10 @@ export type SignedIn = {
   readonly refreshToken?: string;
 };
 
-/** The authorization code flow with PKCE, state and nonce (OpenID Connect Core 1.0, RFC 7636). All functions reject with {@link SignInProblem}. */
+/**
+ * The authorization code flow with PKCE, state and nonce (OpenID Connect Core 1.0, RFC 7636). Its functions reject with
+ * {@link SignInProblem}.
+ */
 export interface OidcClient {
   authorizationUrl(): Promise<SignInSecrets & { readonly url: string }>;
   /** Exchanges the code in the query of the callback, and verifies the ID token. */
@@ -167,7 +171,7 @@ async function readProvider({ issuer, clientId, clientSecret }: OidcSettings, ag
 
 /** In the body where the provider says that it takes it there, and else in the header, which all must understand (RFC 6749, 2.3.1). */
 const authenticationOf =
-  (oidc: typeof import('openid-client'), secret: string): import('openid-client').ClientAuth =>
+  (oidc: typeof Oidc, secret: string): ClientAuth =>
   (server, ...others) => {
     const isPost = server.token_endpoint_auth_methods_supported?.includes('client_secret_post') === true;
     return (isPost ? oidc.ClientSecretPost(secret) : oidc.ClientSecretBasic(secret))(server, ...others);

@@ -1,6 +1,6 @@
 /**
- * The adversary is between the user and the provider, is the provider of somebody else, changes tokens, or sends the browser of a user where
- * the user did not want to go. What users see says what is wrong; no token, code or secret is in it, or in the log.
+ * The adversary is between the user and the provider, is the provider of somebody else, changes tokens, or sends the browser of a user
+ * where the user did not want to go. What users see says what is wrong; no token, code or secret is in it, or in the log.
  */
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { CookieJar } from '../support/cookie-jar.ts';

@@ -1,6 +1,7 @@
 /**
  * Goal: wherever the programs choose an algorithm themselves, it is one that FIPS 140-3 approves: SHA-2, HMAC of it, ECDSA with P-256,
- * Ed25519 (FIPS 186-5), AES-256-GCM, HKDF of SHA-2 (SP 800-56C). The rest is TLS, which is left to OpenSSL and so to its provider. docs/security.md says what was tried.
+ * Ed25519 (FIPS 186-5), AES-256-GCM, HKDF of SHA-2 (SP 800-56C). The rest is TLS, which is left to OpenSSL and so to its provider.
+ * docs/security.md says what was tried.
  */
 import { execFile, execFileSync, spawnSync } from 'node:child_process';
 import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';

@@ -78,7 +78,8 @@ describe('by the claims of the ID token', () => {
     await world.signIn(browser);
     await world.clock.advance(3_000_000);
     const [before] = browser.cookies.values();
-    const prolong = (init: RequestInit = { method: 'POST', headers: PAGE }) => world.ask(browser, `${EXTERNAL}oidc/refresh`, init, 1);
+    const prolong = (init: Parameters<CookieJar['fetch']>[1] = { method: 'POST', headers: PAGE }) =>
+      world.ask(browser, `${EXTERNAL}oidc/refresh`, init, 1);
     // The provider goes by the real time, which hardly went on.
     expect(((await (await prolong()).json()) as { sessionMs: number }).sessionMs).toBeGreaterThan(590_000);
     const [after] = browser.cookies.values();

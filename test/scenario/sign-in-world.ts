@@ -2,7 +2,7 @@
 import { createSignIn, type SignInSettings } from '../../manager/sign-in/sign-in.ts';
 import type { RecordKeys } from '../../manager/api/record-seal.ts';
 import type { Logger } from '../../shared/runtime/logger.ts';
-import { CookieJar } from '../support/cookie-jar.ts';
+import type { CookieJar } from '../support/cookie-jar.ts';
 import { FakeClock } from '../support/fake-clock.ts';
 import { CLIENT, createOidcProvider, type TestProvider } from '../support/oidc-provider.ts';
 import { serveTestDashboard, type ServedDashboard } from './served-dashboard.ts';
@@ -18,7 +18,7 @@ export type SignInWorld = {
   /** All that was logged, as text. */
   readonly logged: string[];
   /** Asks a replica for what is at this URL of the dashboard. */
-  ask(browser: CookieJar, url: string, init?: RequestInit, replica?: number): Promise<Response>;
+  ask(browser: CookieJar, url: string, init?: Parameters<CookieJar['fetch']>[1], replica?: number): Promise<Response>;
   /** Goes to the provider and back; where the browser ends, with the problem that the sign-in page shows. */
   signIn(browser: CookieJar, place?: string): Promise<{ readonly location: string; readonly problem: string | undefined }>;
   /** What the API says of who looks. */

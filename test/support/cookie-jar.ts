@@ -4,7 +4,7 @@ export class CookieJar {
   /** As set last, with attributes. */
   readonly set: string[] = [];
 
-  async fetch(url: string, init: RequestInit = {}): Promise<Response> {
+  async fetch(url: string, init: Omit<RequestInit, 'headers'> & { readonly headers?: Record<string, string> } = {}): Promise<Response> {
     const response = await fetch(url, { ...init, redirect: 'manual', headers: { ...init.headers, ...this.header() } });
     for (const each of response.headers.getSetCookie()) {
       this.set.push(each);

@@ -135,28 +135,35 @@ export type Provider = { readonly name?: string; readonly problem?: string };
 export type SignInApi = {
   provider(): Promise<Provider>;
   /** For how long the session goes on now; undefined: it cannot be prolonged. */
-  prolong(): Promise<number | undefined>;
-  signOut(): Promise<void>;
+  prolong(): Promise<number | 'NoAnswer' | undefined>;
+  /** False: the manager did not answer, and the session goes on. */
+  signOut(): Promise<boolean>;
 };
 
 /** The address at which a sign-in begins that leads back to this place of the page. */
 export const signInAt = (hash: string): string => `./oidc/sign-in?place=${encodeURIComponent(hash)}`;
 
 export function createSignInApi(send: typeof fetch): SignInApi {
-  const ask = (path: string, method: 'GET' | 'POST'): Promise<Response> =>
-    send(`./oidc/${path}`, { method, headers: PAGE_HEADER, cache: 'no-store', redirect: 'error' });
+  /** Undefined: the manager does not answer. */
+  const ask = async (path: string, method: 'GET' | 'POST'): Promise<Response | undefined> => {
+    try {
+      return await send(`./oidc/${path}`, { method, headers: PAGE_HEADER, cache: 'no-store', redirect: 'error' });
+    } catch (error) {
+      if (error instanceof TypeError) return undefined; // as fetch rejects
+      throw error;
+    }
+  };
   return {
     async provider() {
       const response = await ask('provider', 'GET');
-      return response.ok ? ((await response.json()) as Provider) : {};
+      return response?.ok === true ? ((await response.json()) as Provider) : {};
     },
     async prolong() {
       const response = await ask('refresh', 'POST');
+      if (response === undefined || response.status >= 500) return 'NoAnswer';
       return response.ok ? ((await response.json()) as { readonly sessionMs: number }).sessionMs : undefined;
     },
-    async signOut() {
-      await ask('sign-out', 'POST');
-    },
+    signOut: async () => (await ask('sign-out', 'POST'))?.ok === true,
   };
 }
 

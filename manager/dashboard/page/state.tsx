@@ -66,29 +66,34 @@ export async function enter(token: string | undefined): Promise<void> {
 
 /** How long before its end a session is prolonged, of which a short one has half. */
 const BEFORE_END_MS = 60_000;
+const LEFT_MS_MIN = 1_000;
 const SLEEP_MS_MAX = 2 ** 31 - 1;
 
-/** Prolongs the session for as long as the page is open, if the provider lets it. */
+/** Prolongs the session for as long as the page is open, if the provider lets it. Where the manager does not answer it asks again. */
 async function keepSession(sessionMs: number, signal: AbortSignal): Promise<void> {
-  for (let leftMs: number | undefined = sessionMs; leftMs !== undefined; ) {
+  let untilMs = Date.now() + sessionMs;
+  for (;;) {
+    const leftMs = untilMs - Date.now();
     await BROWSER_TIME.sleep(Math.min(SLEEP_MS_MAX, Math.max(leftMs - BEFORE_END_MS, leftMs / 2)), signal);
-    if (signal.aborted) return;
+    if (signal.aborted || untilMs - Date.now() < LEFT_MS_MIN) return;
     // A provider may accept each refresh token once: of several tabs, one asks after the other.
-    leftMs = await navigator.locks.request('switchyard-session', () => signIn.prolong()).catch(() => undefined);
+    const nextMs = await navigator.locks.request('switchyard-session', () => signIn.prolong());
+    if (nextMs === undefined) return;
+    if (nextMs !== 'NoAnswer') untilMs = Date.now() + nextMs;
   }
 }
 
 /** Reads how users can sign in, for those who are outside. */
 export async function askProvider(): Promise<void> {
-  provider.value = await signIn.provider().catch(() => ({}));
+  provider.value = await signIn.provider();
 }
 
 /** Ends the session, where there is one, and forgets the token. */
 export async function signOut(): Promise<void> {
   const { value: who } = entry;
   following.abort();
-  if (who.kind === 'Inside' && who.viewer.sessionMs !== undefined) await signIn.signOut().catch(() => undefined);
-  leave();
+  const hasSession = who.kind === 'Inside' && who.viewer.sessionMs !== undefined;
+  leave(hasSession && !(await signIn.signOut()) ? 'The manager does not answer: this browser is still signed in. Load the page and try again.' : undefined);
 }
 
 export function leave(why?: string): void {
