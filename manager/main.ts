@@ -30,11 +30,13 @@ import { serveDashboard } from './http/serve-dashboard.ts';
 import { serveSubmissions } from './http/serve-submissions.ts';
 import { createManager } from './manager.ts';
 import type { ServedApi } from './process/manager-deps.ts';
+import type { RecordKeys } from './api/record-seal.ts';
 import type { SubmissionSource } from './submission/submissions.ts';
 import type { KeyValueStore } from './history/key-value-store.ts';
 import { openStore } from './history/open-store.ts';
 import type { HistoryConfig } from './config/history-flags.ts';
 import { readHistorySettings } from './config/read-history-settings.ts';
+import { readSignInSettings } from './config/sign-in-flags.ts';
 import { readRedisSettings } from './config/read-redis-settings.ts';
 import type { ApiMetrics } from './http/api-metrics.ts';
 import type { RedisMetrics } from './submission/redis-metrics.ts';
@@ -42,6 +44,7 @@ import type { RedisProbe } from './submission/redis-probe.ts';
 import type { RedisSettings } from './submission/redis-settings.ts';
 import { sharedTenant } from './submission/tenant.ts';
 import { textProblem } from './submission/submission-text.ts';
+import { createSignIn, type SignInSettings } from './sign-in/sign-in.ts';
 import { createServingCertificates } from './process/serving-certificates.ts';
 import { followWorkKinds, KindsChanged, readWorkKinds } from './process/work-kinds.ts';
 import { createWorkerConnector } from './process/worker-connection.ts';
@@ -50,12 +53,13 @@ async function main(config: ManagerConfig): Promise<number> {
   const log = createLogger(config.logLevel);
   const home = programAccess(config, process.env, systemClock);
   const redis = config.redis && readRedisSettings(config.redis);
+  const signIn = config.dashboard?.signIn && readSignInSettings(config.dashboard.signIn);
   const traces = traceDestination(config.tracing.otlpEndpoint, process.env);
   const drainMs = DRAIN_MS + (config.webhook?.shutdownDelayMs ?? 0);
   return runProgram({ clock: systemClock, log, drainMs }, async (signal) => {
     for (;;) {
       try {
-        return await runManager({ ...config, redis }, home, traces, log, signal);
+        return await runManager({ ...config, redis, signIn }, home, traces, log, signal);
       } catch (error) {
         if (!(error instanceof KindsChanged)) throw error;
       }
@@ -64,7 +68,7 @@ async function main(config: ManagerConfig): Promise<number> {
 }
 
 async function runManager(
-  settings: Omit<ManagerConfig, 'redis'> & { readonly redis: RedisSettings | undefined },
+  settings: Omit<ManagerConfig, 'redis'> & { readonly redis: RedisSettings | undefined; readonly signIn: SignInSettings | undefined },
   homeAccess: ClusterAccess,
   traces: TraceDestination | undefined,
   log: Logger,
@@ -90,7 +94,7 @@ async function runManager(
     client: (actAs: ActingAs | undefined) => clientOver(homeTransport, homeAccess, { qps: 0, burst: 1 }, omitUndefined({ actAs })),
   };
   const probing = redis && (await connectProbe(redis, log));
-  const { api, dashboard } = settings;
+  const { api, dashboard, signIn } = settings;
   const decisionLog = settings.decisionLog && (await openDecisionLog(settings.decisionLog, log));
   const auditFile = settings.auditLog === undefined ? undefined : await openAuditFile(settings.auditLog, log);
   const audit = auditFile && createAuditLog({ sink: auditFile, clock });
@@ -180,8 +184,9 @@ async function runManager(
           liveLogs: { home: clientOver(homeTransport, homeAccess, LOOKING_RATE), connect: connectCluster },
         }),
         ...(dashboard && {
-          serve: (open: OpenDashboard) =>
+          serve: (open: OpenDashboard, keys: Promise<RecordKeys>) =>
             serveDashboard(dashboard.address, {
+              ...(signIn && { signIn: createSignIn({ settings: signIn, keys, clock, log: log.with({ part: 'sign-in' }) }) }),
               ...(dashboard.tls && { tls: certificates.of('dashboard', dashboard.tls) }),
               open,
               audit: audit && { door: 'dashboard', log: audit },

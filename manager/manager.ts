@@ -187,7 +187,8 @@ export function createManager(given: ManagerDeps): Manager {
       tenantRules,
       log: log.with({ part: 'api' }),
     });
-  const dashboard = deps.dashboard && createManagerDashboard(deps.dashboard(metrics.api), { ...deps, kind, informers, identities });
+  const dashboard =
+    deps.dashboard && createManagerDashboard(deps.dashboard(metrics.api), { ...deps, kind, informers, identities, keys: keysRead.promise });
   const alarm = createIdentityAlarm({ client, events, log, metrics: metrics.identity });
   const writeAudit = deps.audit && deps.webhook && createWriteAudit({ kind, log: deps.audit, jobs: informers.jobs, clock });
   if (writeAudit !== undefined) informers.jobs.addHandler(writeAudit.handler);

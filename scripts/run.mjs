@@ -95,6 +95,7 @@ const PROGRAMS = {
         'test/e2e/killed-quick-start',
         'test/e2e/kubectl',
         'test/e2e/metrics-authentication',
+        'test/e2e/oidc-managers',
         'test/e2e/operations',
         'test/e2e/partition',
         'test/e2e/prometheus',

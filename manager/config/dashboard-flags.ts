@@ -2,6 +2,7 @@ import type { CERTIFICATE_FLAGS, CertificateChoice } from './certificate-flags.t
 import { isAddressRange } from '../../shared/kube/address-ranges.ts';
 import { shaped } from '../../shared/runtime/value-shape.ts';
 import { omitUndefined } from '../../shared/runtime/omit-undefined.ts';
+import { SIGN_IN_FLAGS, signInConfigOf, type SignInConfig } from './sign-in-flags.ts';
 import { bindAddress, FlagError, text, type FlagTable, type FlagValues, wordsOf } from '../../shared/runtime/flags.ts';
 
 const HEADER_NAME = '^[A-Za-z][A-Za-z0-9-]{0,63}$';
@@ -49,14 +50,17 @@ export const DASHBOARD_FLAGS = {
     about: 'addresses of the proxies whose word is taken for who looks, such as 127.0.0.1/32',
     parse: shaped({ type: 'array', items: { type: 'string', pattern: '^[0-9A-Fa-f.:]+/[0-9]{1,3}$' } }, ranges),
   },
+  ...SIGN_IN_FLAGS,
 } satisfies FlagTable;
 
 export type DashboardConfig = {
   readonly address: string;
   /** Without a certificate: plain HTTP. */
   readonly tls?: CertificateChoice;
-  /** Absent: tokens alone count. */
+  /** Absent: no header counts. */
   readonly proxy?: ProxyTrust;
+  /** Absent: users sign in nowhere but with a token. */
+  readonly signIn?: SignInConfig;
   /** Whether viewers may do something. */
   readonly actions: boolean;
   /** Whether pods and logs of worker clusters are read for them. */
@@ -71,12 +75,13 @@ export function dashboardConfigOf(flags: FlagValues<typeof DASHBOARD_FLAGS & typ
   const address = flags['dashboard-bind-address'];
   if (address === undefined) return undefined;
   const proxy = proxyOf(flags);
+  const signIn = signInConfigOf(flags);
   const [certFile, keyFile] = [flags['dashboard-cert-file'], flags['dashboard-key-file']];
   const common = {
     address,
     actions: flags['dashboard-actions'],
     liveLogs: flags['dashboard-live-logs'],
-    ...omitUndefined({ proxy, traceUrl: flags['dashboard-trace-url'] }),
+    ...omitUndefined({ proxy, signIn, traceUrl: flags['dashboard-trace-url'] }),
   };
   if (certFile !== undefined && keyFile !== undefined) return { ...common, tls: { certFile, keyFile } };
   if (certFile !== undefined || keyFile !== undefined) throw new FlagError('--dashboard-cert-file and --dashboard-key-file go together');

@@ -12,8 +12,11 @@ import type { Logger } from '../../shared/runtime/logger.ts';
 import type { NamespaceIdentities } from '../api/namespace-identities.ts';
 import type { Rights, Seen } from './rights.ts';
 
-/** The claimed identity of a caller: a token of the cluster, or a user from a trusted proxy. */
-export type ClaimedIdentity = { readonly kind: 'Token'; readonly token: string } | { readonly kind: 'User'; readonly user: KubeUser };
+/** The claimed identity of a caller: a token of the cluster, or a user whom a trusted proxy or an OpenID provider names. */
+export type ClaimedIdentity = { /** The end of the session. */ readonly untilMs?: number } & (
+  | { readonly kind: 'Token'; readonly token: string }
+  | { readonly kind: 'User'; readonly user: KubeUser }
+);
 
 export type Admitted = { readonly kind: 'Admitted'; readonly user: KubeUser; readonly rights: Rights };
 export type Refused = { readonly kind: 'Refused' } & HttpRefusal;
@@ -135,6 +138,8 @@ export function createRightsReader({ client, namespaces, identities, queues, clu
 
   return {
     async rightsOf(whom, address = '') {
+      if (whom.untilMs !== undefined && whom.untilMs <= clock.now())
+        return { kind: 'Refused', status: 401, why: 'the session has ended: sign in again' };
       try {
         const user = whom.kind === 'User' ? whom.user : await users.of(whom.token, address);
         if (user === undefined) return { kind: 'Refused', status: 401, why: 'the token is not valid in this cluster' };

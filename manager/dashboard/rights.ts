@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto';
+import { omitUndefined } from '../../shared/runtime/omit-undefined.ts';
 import type { Viewer } from './views.ts';
 
 /** Visible objects of a kind, by name; namespaces with their UIDs, because another namespace may get the name. */
@@ -33,12 +34,14 @@ function* identitiesIn(seen: Exclude<Seen, 'All'>): Generator<string> {
 
 const LISTED_MAX = 200;
 
-export const viewerOf = (name: string, { namespaces, queues, clusters }: Rights, actions: boolean): Viewer => ({
+/** `sessionMs`: for how long the session goes on, where there is one. */
+export const viewerOf = (name: string, { namespaces, queues, clusters }: Rights, actions: boolean, sessionMs?: number): Viewer => ({
   name,
   namespaces: namespaces === 'All' ? namespaces : [...namespaces.keys()].toSorted().slice(0, LISTED_MAX),
   queues: extent(queues),
   clusters: extent(clusters),
   actions,
+  ...omitUndefined({ sessionMs }),
 });
 
 const extent = (seen: Seen): 'All' | 'Some' | 'None' => (seen === 'All' ? 'All' : seen.size > 0 ? 'Some' : 'None');

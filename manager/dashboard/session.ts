@@ -133,7 +133,12 @@ export function createSessions(deps: SessionDeps): OpenSession {
     const owner = ownerOf(admitted.user);
     return {
       user: admitted.user,
-      viewer: viewerOf(admitted.user.username, admitted.rights, deps.act !== undefined),
+      viewer: viewerOf(
+        admitted.user.username,
+        admitted.rights,
+        deps.act !== undefined,
+        whom.untilMs === undefined ? undefined : whom.untilMs - clock.now(),
+      ),
       follow: (lastEventId, signal) => followed(whom, admitted.rights, lastEventId, signal),
       async jobs(parameters) {
         const query = parseJobQuery(parameters);

@@ -132,6 +132,8 @@ export type Viewer = {
   readonly queues: 'All' | 'Some' | 'None';
   readonly clusters: 'All' | 'Some' | 'None';
   readonly actions: boolean;
+  /** For how long the session goes on; absent: there is none, as the viewer has a token or comes through a proxy. */
+  readonly sessionMs?: number;
 };
 
 /** The change since the last event: whole items by id, null for a deleted one. */

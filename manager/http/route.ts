@@ -1,4 +1,5 @@
 import type { AccessAttributes, KubeUser } from '../../shared/kube/access-reviews.ts';
+import type { Session } from '../sign-in/sign-in.ts';
 import type { AuditEntry, AuditedObject } from '../audit/audit-line.ts';
 
 export type Parameters = Readonly<Record<string, string>>;
@@ -60,19 +61,24 @@ export type Caller = {
   readonly address: string | undefined;
   /** One header, by its name in lower case. Throws {@link RequestRefused} where it is repeated. */
   readonly header: (name: string) => string | undefined;
+  /** The session of the browser at the dashboard; absent where there is none, and on other servers. */
+  readonly session?: Session;
 };
+
+/** A header with several values is sent several times. */
+type AnswerHeaders = Readonly<Record<string, string | string[]>>;
 
 export type ApiAnswer =
   | {
       readonly kind: 'Json';
       readonly status: number;
       readonly body: object;
-      readonly headers?: Readonly<Record<string, string>>;
+      readonly headers?: AnswerHeaders;
       /** Details for the audit log that the request does not have. */
       readonly audited?: Partial<Pick<AuditEntry, 'outcome' | 'reason'>> & { readonly name?: string };
     }
   /** Bytes as they are; none for an answer without a body. */
-  | { readonly kind: 'Bytes'; readonly status: number; readonly body?: Uint8Array; readonly headers: Readonly<Record<string, string>> }
+  | { readonly kind: 'Bytes'; readonly status: number; readonly body?: Uint8Array; readonly headers: AnswerHeaders }
   /** Server-sent events, until they end. */
   | { readonly kind: 'Events'; readonly events: AsyncIterable<ServerEvent> };
 

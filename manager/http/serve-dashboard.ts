@@ -1,10 +1,15 @@
+import { omitUndefined } from '../../shared/runtime/omit-undefined.ts';
+import type { SignIn } from '../sign-in/sign-in.ts';
 import { dashboardRoutes, type OpenDashboard } from './dashboard-routes.ts';
 import { readStaticFiles } from './read-static-files.ts';
 import { serveApi, type ApiServer, type ApiServerDeps } from './server.ts';
+import { cookiesOf, signInRoutes } from './sign-in-routes.ts';
 import { staticRoutes } from './static-files.ts';
 
 export type ServeDashboardDeps = Pick<ApiServerDeps, 'audit' | 'clock' | 'log' | 'metrics' | 'tls'> & {
   readonly open: OpenDashboard;
+  /** Absent: users have tokens, or a proxy names them. */
+  readonly signIn?: SignIn;
   /** Folder of the built page. */
   readonly pageFolder: string;
 };
@@ -13,18 +18,34 @@ export type ServeDashboardDeps = Pick<ApiServerDeps, 'audit' | 'clock' | 'log' |
 const BODY_BYTES_MAX = 128 * 1024;
 
 /** Serves the page and its API. Without a built page it serves the API alone, and logs a warning. */
-export async function serveDashboard(address: string, { open, pageFolder, clock, log, ...deps }: ServeDashboardDeps): Promise<ApiServer> {
+export async function serveDashboard(
+  address: string,
+  { open, signIn, pageFolder, clock, log, ...deps }: ServeDashboardDeps,
+): Promise<ApiServer> {
   const files = await readStaticFiles(pageFolder).catch((error: unknown) => {
     log.warn('the page of the dashboard has not been built: npm run build:page builds it', { folder: pageFolder, error });
     return [];
   });
-  return serveApi(address, {
+  const server = await serveApi(address, {
     ...deps,
-    routes: [...dashboardRoutes(open), ...staticRoutes(files)],
+    routes: [...dashboardRoutes(signIn === undefined ? open : withSessions(open, signIn)), ...signInRoutes(signIn), ...staticRoutes(files)],
     // No route uses the gate: each checks rights by itself.
     gate: async () => ({ kind: 'Refused', status: 403, why: 'this path is not served' }),
     bodyBytesMax: BODY_BYTES_MAX,
     clock,
     log,
   });
+  return {
+    ...server,
+    async close() {
+      await server.close();
+      await signIn?.close();
+    },
+  };
 }
+
+/** Sessions count at the dashboard alone: browsers send a cookie to all ports of a host. */
+const withSessions =
+  (open: OpenDashboard, signIn: SignIn): OpenDashboard =>
+  (caller) =>
+    open({ ...caller, ...omitUndefined({ session: signIn.session(cookiesOf(caller)) }) });

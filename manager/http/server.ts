@@ -294,7 +294,7 @@ const REASONS = { 401: 'Unauthorized', 403: 'Forbidden', 503: 'ServiceUnavailabl
 /** An unauthenticated sender keeps no connection. */
 const HEADERS = { 401: { 'www-authenticate': 'Bearer', connection: 'close' }, 403: {}, 503: { 'retry-after': '5' } } as const;
 
-function sendJson(response: ServerResponse, status: number, body: object, headers: Readonly<Record<string, string>> = {}): void {
+function sendJson(response: ServerResponse, status: number, body: object, headers: Readonly<Record<string, string | string[]>> = {}): void {
   const text = `${JSON.stringify(body)}\n`;
   response.writeHead(status, { ...headers, 'content-type': 'application/json', 'content-length': Buffer.byteLength(text) });
   response.end(text);

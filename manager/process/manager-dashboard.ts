@@ -11,6 +11,7 @@ import { aborted } from '../../shared/runtime/tasks.ts';
 import type { ManagerFlags } from '../insight/world/world-objects.ts';
 import { createSimulationClient } from '../insight/questions/simulation-client.ts';
 import type { NamespaceIdentities } from '../api/namespace-identities.ts';
+import type { RecordKeys } from '../api/record-seal.ts';
 import type { AuditLog } from '../audit/audit-log.ts';
 import type { ProxyTrust } from '../config/dashboard-flags.ts';
 import { createDashboard, type Dashboard } from '../dashboard/dashboard.ts';
@@ -43,8 +44,8 @@ export type DashboardService = {
   readonly audit?: Pick<AuditLog, 'note'> | undefined;
   /** Clients by which pods and logs of worker clusters are read for viewers; absent: none are read. */
   readonly liveLogs?: Pick<WorkerReadersDeps, 'home' | 'connect'>;
-  /** Serves the page; absent: the views are served by the API alone. */
-  readonly serve?: (open: Dashboard['open']) => Promise<ApiServer>;
+  /** Serves the page; absent: the views are served by the API alone. `keys`: known when the record key has been read. */
+  readonly serve?: (open: Dashboard['open'], keys: Promise<RecordKeys>) => Promise<ApiServer>;
 };
 
 export type ManagerDashboardDeps = Pick<
@@ -54,6 +55,8 @@ export type ManagerDashboardDeps = Pick<
   readonly kind: WorkKind<Job>;
   readonly informers: HomeInformers;
   readonly identities: NamespaceIdentities;
+  /** The record keys, which all replicas share. */
+  readonly keys: Promise<RecordKeys>;
   readonly client: ReadClient & WriteClient;
   readonly history?: { readonly store: KeyValueStore } | undefined;
   readonly clusterSecretsNamespace?: string | undefined;
@@ -71,6 +74,7 @@ export function createManagerDashboard(
     kind,
     informers,
     identities,
+    keys,
     client,
     history,
     clusterSecretsNamespace,
@@ -176,7 +180,7 @@ export function createManagerDashboard(
       });
       if (signal.aborted) return;
       isFilled = true;
-      const server = await service.serve?.(dashboard.open);
+      const server = await service.serve?.(dashboard.open, keys);
       if (server !== undefined) log.info('the dashboard is served', { url: server.url });
       await aborted(signal);
       await server?.close();

@@ -37,16 +37,16 @@ export function licenseReport(packages: readonly ProductionPackage[]): LicenseRe
       '',
       `## ${license || 'none'}`,
       '',
-      ...of.map(({ name, version, optional }) => `- ${name} ${version}${optional ? ' (not in the image)' : ''}`),
+      ...of.map(({ name, version, optional }) => `- ${name} ${version}${optional ? '*' : ''}`),
     ]);
   return {
     refused,
     text: [
       '# Licences',
       '',
-      'Packages that the programs use, and their licences. The image has them beside the programs; the package of a release and the plugin of kubectl',
-      'have what they use of them within, and their licences in `THIRD-PARTY-NOTICES.txt`. `npm run licenses -- --write` writes this file from package-lock.json;',
-      '`npm run licenses`, and a test, fail when it is out of date or a licence is not on the list of `scripts/supply-chain/license-report.ts`.',
+      'Packages that the programs use. The image has them beside the programs, but for those with an asterisk; the package of a release and the',
+      'plugin of kubectl have what they use of them within, and their licences in `THIRD-PARTY-NOTICES.txt`. `npm run licenses` fails when this file',
+      'is out of date (`-- --write` writes it), or a licence is not on the list of `scripts/supply-chain/license-report.ts`.',
       ...lists,
       '',
     ].join('\n'),

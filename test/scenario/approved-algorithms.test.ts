@@ -1,6 +1,7 @@
 /**
  * Goal: wherever the programs choose an algorithm themselves, it is one that FIPS 140-3 approves: SHA-2, HMAC of it, ECDSA with P-256,
- * Ed25519 (FIPS 186-5). The rest is TLS, which is left to OpenSSL and so to its provider. docs/security.md says what was tried.
+ * Ed25519 (FIPS 186-5), AES-256-GCM, HKDF of SHA-2 (SP 800-56C). The rest is TLS, which is left to OpenSSL and so to its provider.
+ * docs/security.md says what was tried.
  */
 import { execFile, execFileSync, spawnSync } from 'node:child_process';
 import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
@@ -33,14 +34,18 @@ describe('in the sources', () => {
       'generateKey(ALGORITHM',
     ]);
     expect(new Set(found(/const ALGORITHM = .*/g).map((line) => line.split('ALGORITHM = ')[1]))).toEqual(
-      new Set(["{ name: 'ECDSA', namedCurve: 'P-256', hash: 'SHA-256' } as const;"]),
+      new Set(["{ name: 'ECDSA', namedCurve: 'P-256', hash: 'SHA-256' } as const;", "'aes-256-gcm';"]),
     );
   });
 
-  test('nothing is encrypted, no key is derived, and TLS is as Node and OpenSSL have it', () => {
-    expect(found(/\b(createCipheriv|createDecipheriv|createDiffieHellman|pbkdf2|scrypt|hkdf|publicEncrypt|privateDecrypt)\w*/g)).toEqual(
-      [],
-    );
+  test('cookies of the dashboard alone are encrypted, by AES-256-GCM with a key of HKDF, and TLS is as Node and OpenSSL have it', () => {
+    const encryption =
+      /\b(createCipheriv|createDecipheriv|createDiffieHellman|pbkdf2|scrypt|hkdf|publicEncrypt|privateDecrypt)\w*\([^,)]*/g;
+    expect(found(encryption).map((call) => call.split(': ')[1])).toEqual([
+      "hkdfSync('sha256'",
+      'createCipheriv(ALGORITHM',
+      'createDecipheriv(ALGORITHM',
+    ]);
     expect(found(/\b(ciphers|cipherSuites|minVersion|maxVersion|secureProtocol|sigalgs|ecdhCurve)\b\??:/g)).toEqual([]);
   });
 });
@@ -50,7 +55,7 @@ const HOOK = `
 const crypto = require('node:crypto');
 const used = new Set();
 const name = (algorithm) => (typeof algorithm === 'string' ? algorithm : [algorithm?.name, algorithm?.namedCurve, algorithm?.hash?.name ?? algorithm?.hash].filter(Boolean).join(' '));
-for (const call of ['createHash', 'createHmac', 'hash', 'createCipheriv', 'createSign', 'createVerify', 'pbkdf2', 'scrypt', 'hkdf']) {
+for (const call of ['createHash', 'createHmac', 'hash', 'createCipheriv', 'createSign', 'createVerify', 'createDecipheriv', 'pbkdf2', 'scrypt', 'hkdf', 'hkdfSync']) {
   const original = crypto[call];
   crypto[call] = (algorithm, ...rest) => (used.add(call + ' ' + name(algorithm)), original(algorithm, ...rest));
 }
@@ -77,6 +82,9 @@ await makeKeyPair(['a.example'], Date.now());
 const keys = { current: new Uint8Array(32), others: [] };
 const { sealHomeVersion, openHomeVersion } = await load('manager/api/home-version.ts');
 openHomeVersion(keys, { origin: 'a', homeUid: 'b' }, sealHomeVersion(keys, { origin: 'a', homeUid: 'b' }, '1'));
+const { createCookieSeal } = await load('manager/sign-in/cookie-seal.ts');
+const cookies = createCookieSeal(keys, ['session']);
+cookies.open(cookies.seal({}));
 const { createSigner } = await load('shared/client/signing.ts');
 const { privateKey, publicKey } = generateKeyPairSync('ed25519');
 createSigner({ key: 'k', privateKey, queue: 'a/b' })({ kind: 'Job' }, 'key', Date.now());
@@ -101,7 +109,7 @@ test('what runs asks for nothing else, but for SHA-1 where it is a name: of a ke
   expect(used).toEqual(
     expect.arrayContaining(['createHmac sha256', 'createHash sha256', 'sign ed25519', 'subtle.generateKey ECDSA P-256 SHA-256']),
   );
-  expect(used.filter((each) => !/ (sha256|sha512|SHA-256|ed25519|ECDSA( P-256)? SHA-256)$/.test(each))).toEqual([
+  expect(used.filter((each) => !/ (sha256|sha512|SHA-256|aes-256-gcm|ed25519|ECDSA( P-256)? SHA-256)$/.test(each))).toEqual([
     'createHash sha1',
     'subtle.digest SHA-1',
   ]);

@@ -1,4 +1,5 @@
 /** The dashboard over HTTP: an embedded manager cluster, the manager's caches, and a table of who may what. */
+import path from 'node:path';
 import { CLUSTER_QUEUES, type ClusterQueue } from '../../manager/api/cluster-queue.ts';
 import { COHORTS, type Cohort } from '../../manager/api/cohort.ts';
 import { LOCAL_QUEUES, type LocalQueue } from '../../manager/api/local-queue.ts';
@@ -12,7 +13,9 @@ import type { KeptJob } from '../../manager/dashboard/job-view.ts';
 import type { KeptJobs } from '../../manager/dashboard/session.ts';
 import { dashboardRoutes } from '../../manager/http/dashboard-routes.ts';
 import { serveApi, type ApiServer } from '../../manager/http/server.ts';
+import { serveDashboard } from '../../manager/http/serve-dashboard.ts';
 import { staticRoutes } from '../../manager/http/static-files.ts';
+import type { SignIn } from '../../manager/sign-in/sign-in.ts';
 import type { KubeObject, Namespace, Unsaved } from '../../shared/api/kubernetes.ts';
 import { EVENTS, JOBS, NAMESPACES, type Resource } from '../../shared/api/resources.ts';
 import { isNotFound } from '../../shared/kube/api-error.ts';
@@ -55,6 +58,11 @@ export type TestDashboardOptions = {
   readonly install?: (client: KubeClient) => Promise<void>;
   /** How long an answer to `what if` takes. */
   readonly whatIfMs?: number;
+  /** Signs users in; once for each of the replicas, which have the same caches. */
+  readonly signIns?: readonly SignIn[];
+  /** Where the only replica serves the page, too; absent: any port, and the API alone. */
+  readonly address?: string | undefined;
+  readonly clock?: FakeClock;
 };
 
 export type ServedDashboard = {
@@ -74,6 +82,8 @@ export type ServedDashboard = {
   /** Asks as the manager does who may do what. */
   readonly reviewer: RawClient;
   readonly server: ApiServer;
+  /** Servers with sign-in, one for each of `signIns`. */
+  readonly replicas: readonly ApiServer[];
   createJob(namespace: string, name: string): Promise<void>;
   get<T>(path: string, token: string | undefined, headers?: Record<string, string>): Promise<{ readonly status: number; readonly body: T }>;
   close(): Promise<void>;
@@ -86,6 +96,9 @@ export async function serveTestDashboard({
   kinds = [],
   install,
   whatIfMs = 0,
+  signIns = [],
+  address,
+  clock = new FakeClock(),
 }: TestDashboardOptions = {}): Promise<ServedDashboard> {
   const people: Record<string, Person> = {
     admin: { namespaces: '*', queues: true },
@@ -94,7 +107,6 @@ export async function serveTestDashboard({
     nobody: { namespaces: [], queues: false },
   };
   const seen = { asked: 0, groups: new Set<string>(), gone: [] as readonly KeptJob[], wished: [] as unknown[], summed: [] as unknown[] };
-  const clock = new FakeClock();
   const cluster = await startCluster(clock);
   await createCrds(cluster.client);
   await install?.(cluster.client);
@@ -198,6 +210,18 @@ export async function serveTestDashboard({
     clock,
     log: silentLogger,
   });
+  const replicas = await Promise.all(
+    signIns.map((signIn) =>
+      serveDashboard(address ?? '127.0.0.1:0', {
+        open: dashboard.open,
+        signIn,
+        pageFolder: path.join(import.meta.dirname, '..', '..', 'manager', 'dashboard', address === undefined ? 'no-page' : 'dist'),
+        audit: audit && { door: 'dashboard', log: audit },
+        clock,
+        log: silentLogger,
+      }),
+    ),
+  );
   const createJob = async (namespace: string, name: string): Promise<void> => {
     const { metadata, ...job } = aHomeJob();
     await cluster.client.create(JOBS, {
@@ -224,10 +248,12 @@ export async function serveTestDashboard({
     identities,
     reviewer,
     server,
+    replicas,
     createJob,
     get,
     async close() {
       await server.close();
+      await Promise.all(replicas.map((each) => each.close()));
       stop.abort(new Error('the test is over'));
       await clock.advance(1_000);
       await running;

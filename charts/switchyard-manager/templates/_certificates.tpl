@@ -28,7 +28,7 @@ app.kubernetes.io/instance: {{ .Release.Name }}
 {{- .Values.webhook.tls.existingSecret | default (printf "%s-webhook-tls" (include "switchyard.fullname" .)) -}}
 {{- end -}}
 
-{{- /* Secrets with certificates that the pods mount, by the directory in /etc/switchyard: as YAML. */}}
+{{- /* Secrets with certificates, and of the OpenID provider, that the pods mount, by the directory in /etc/switchyard: as YAML. */}}
 {{- define "switchyard.certificateSecrets" -}}
 {{- $own := include "switchyard.ownCertificate" . -}}
 {{- if not $own }}
@@ -39,6 +39,13 @@ api-tls: {{ .Values.api.tls.existingSecret }}
 {{- end }}
 {{- if and .Values.dashboard.enabled .Values.dashboard.tls.existingSecret }}
 dashboard-tls: {{ .Values.dashboard.tls.existingSecret }}
+{{- end }}
+{{- if .Values.dashboard.enabled }}
+{{- range $name, $secret := dict "oidc-client" .Values.dashboard.oidc.clientSecret "oidc-ca" .Values.dashboard.oidc.caSecret }}
+{{- if $secret }}
+{{ $name }}: {{ $secret }}
+{{- end }}
+{{- end }}
 {{- end }}
 {{- if and .Values.metrics.tls.enabled .Values.metrics.tls.existingSecret }}
 metrics-tls: {{ .Values.metrics.tls.existingSecret }}
@@ -63,6 +70,12 @@ metrics-tls: {{ .Values.metrics.tls.existingSecret }}
 - --{{ $door }}-cert-file=/etc/switchyard/webhook-tls/tls.crt
 - --{{ $door }}-key-file=/etc/switchyard/webhook-tls/tls.key
 {{- end }}
+{{- end }}
+{{- if hasKey $secrets "oidc-client" }}
+- --dashboard-oidc-client-secret-file=/etc/switchyard/oidc-client/client-secret
+{{- end }}
+{{- if hasKey $secrets "oidc-ca" }}
+- --dashboard-oidc-ca-file=/etc/switchyard/oidc-ca/ca.crt
 {{- end }}
 {{- if and .Values.metrics.tls.enabled (not (hasKey $secrets "metrics-tls")) }}
 {{- if hasKey $secrets "webhook-tls" }}

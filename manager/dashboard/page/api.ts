@@ -68,7 +68,8 @@ export interface Api {
 }
 
 /**
- * Asks with this token, which goes nowhere but to the server that the page came from. Without one a proxy in between may know who it is.
+ * Asks with this token, which goes nowhere but to the server that the page came from. Without one a session, or a
+ * proxy in between, may say who it is.
  */
 export function createApi(token: string | undefined, send: typeof fetch): Api {
   const ask = async (
@@ -121,14 +122,53 @@ export function createApi(token: string | undefined, send: typeof fetch): Api {
     pods: (namespace, name) => json(`${job(namespace, name)}/pods`),
     logStream: (namespace, name, pod, lastEventId, signal) =>
       streamOf(`${job(namespace, name)}/pods/${encodeURIComponent(pod)}/log?follow=1`, lastEventId, signal),
-    // No form of another site can send this header.
     act: async (request) =>
-      (await (
-        await ask('actions', { 'content-type': 'application/json', 'x-switchyard-dashboard': '1' }, undefined, request)
-      ).json()) as ActionResult,
+      (await (await ask('actions', { 'content-type': 'application/json', ...PAGE_HEADER }, undefined, request)).json()) as ActionResult,
     stream: (lastEventId, signal) => streamOf('stream', lastEventId, signal),
   };
 }
+
+/** The provider at which users sign in, and why the last sign-in of this browser failed; without a name there is none. */
+export type Provider = { readonly name?: string; readonly problem?: string };
+
+/** Sign-in by OIDC: the session is a cookie, which the page cannot read. */
+export type SignInApi = {
+  provider(): Promise<Provider>;
+  /** For how long the session goes on now; undefined: it cannot be prolonged. */
+  prolong(): Promise<number | 'NoAnswer' | undefined>;
+  /** False: the manager did not answer, and the session goes on. */
+  signOut(): Promise<boolean>;
+};
+
+/** The address at which a sign-in begins that leads back to this place of the page. */
+export const signInAt = (hash: string): string => `./oidc/sign-in?place=${encodeURIComponent(hash)}`;
+
+export function createSignInApi(send: typeof fetch): SignInApi {
+  /** Undefined: the manager does not answer. */
+  const ask = async (path: string, method: 'GET' | 'POST'): Promise<Response | undefined> => {
+    try {
+      return await send(`./oidc/${path}`, { method, headers: PAGE_HEADER, cache: 'no-store', redirect: 'error' });
+    } catch (error) {
+      if (error instanceof TypeError) return undefined; // as fetch rejects
+      throw error;
+    }
+  };
+  return {
+    async provider() {
+      const response = await ask('provider', 'GET');
+      return response?.ok === true ? ((await response.json()) as Provider) : {};
+    },
+    async prolong() {
+      const response = await ask('refresh', 'POST');
+      if (response === undefined || response.status >= 500) return 'NoAnswer';
+      return response.ok ? ((await response.json()) as { readonly sessionMs: number }).sessionMs : undefined;
+    },
+    signOut: async () => (await ask('sign-out', 'POST'))?.ok === true,
+  };
+}
+
+/** No form of another site can send this header. */
+const PAGE_HEADER = { 'x-switchyard-dashboard': '1' } as const;
 
 /** The message of a Kubernetes Status. */
 function messageOf(text: string): string | undefined {

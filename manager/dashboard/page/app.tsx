@@ -11,7 +11,7 @@ import { Palette } from './palette.tsx';
 import { PAGES } from './palette-entries.ts';
 import { QueuePage } from './queue-page.tsx';
 import { QueuesPage } from './queues-page.tsx';
-import { connection, entry, heardMs, lastHeard, leave, now, overlay, place, setTheme, theme, overview, type Theme } from './state.tsx';
+import { connection, entry, heardMs, lastHeard, now, overlay, place, setTheme, signOut, theme, overview, type Theme } from './state.tsx';
 import { age } from './words.ts';
 import type { JobLine } from '../views.ts';
 import { totalsIn } from './overview-model.ts';
@@ -120,7 +120,7 @@ function Header() {
         </select>
       </label>
       {who.kind === 'Inside' && (
-        <button class="quiet who" type="button" title={`Signed in as ${who.viewer.name}. Sign out`} onClick={() => leave()}>
+        <button class="quiet who" type="button" title={`Signed in as ${who.viewer.name}. Sign out`} onClick={() => void signOut()}>
           {shortName(who.viewer.name)}
           <span class="hidden">: sign out</span>
         </button>

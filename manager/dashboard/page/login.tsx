@@ -1,10 +1,15 @@
 import { useEffect, useRef, useState } from 'preact/hooks';
 import { Mark } from './parts.tsx';
-import { enter } from './state.tsx';
+import { signInAt } from './api.ts';
+import { askProvider, enter, provider } from './state.tsx';
 
 export function Login({ why }: { readonly why: string | undefined }) {
   const field = useRef<HTMLInputElement>(null);
-  useEffect(() => field.current?.focus(), []);
+  useEffect(() => {
+    field.current?.focus();
+    void askProvider();
+  }, []);
+  const { name, problem = why } = provider.value ?? {};
   const [token, setToken] = useState('');
   const [isBusy, setBusy] = useState(false);
   const submit = async (event: Event): Promise<void> => {
@@ -20,11 +25,16 @@ export function Login({ why }: { readonly why: string | undefined }) {
       <form onSubmit={(event) => void submit(event)}>
         <Mark width={64} />
         <h1>Switchyard</h1>
-        <p>Sign in with a token of the manager cluster. You see what its user may see there.</p>
-        {why !== undefined && (
+        <p>Sign in with {name === undefined ? '' : `${name}, or with `}a token of the manager cluster. You see what its user may see there.</p>
+        {problem !== undefined && (
           <p class="problem" role="alert">
-            {why}
+            {problem}
           </p>
+        )}
+        {name !== undefined && (
+          <a class="sign-in" href={signInAt(location.hash)}>
+            Sign in with {name}
+          </a>
         )}
         <label for="token">Token</label>
         <input

@@ -1,7 +1,7 @@
 /** What all parts of the page look at. */
 import { computed, signal } from '@preact/signals';
 import type { JobLine, Viewer, OverviewChange } from '../views.ts';
-import { createApi, problemOf, type Api } from './api.ts';
+import { createApi, createSignInApi, problemOf, type Api, type Provider } from './api.ts';
 import { follow, type Connection, type FollowOptions } from './follow.ts';
 import { parsePlace, takeToken } from './place.ts';
 import { changed, type Overview } from './overview-model.ts';
@@ -16,6 +16,8 @@ export type Entry =
   | { readonly kind: 'Inside'; readonly viewer: Viewer; readonly api: Api };
 
 export const entry = signal<Entry>({ kind: 'Asking' });
+/** Where users can sign in besides; undefined: not known yet. */
+export const provider = signal<Provider | undefined>(undefined);
 export const connection = signal<Connection>({ kind: 'Connecting' });
 export const overview = signal<Overview | undefined>(undefined);
 /** When the server said so, and what it was then; to know what time it is there. */
@@ -46,17 +48,52 @@ export const BROWSER_TIME: Pick<FollowOptions, 'sleep' | 'random'> = {
 };
 
 let following = new AbortController();
+const signIn = createSignInApi((input, init) => fetch(input, init));
 
 export async function enter(token: string | undefined): Promise<void> {
   const api = createApi(token, (input, init) => fetch(input, init));
   try {
     const viewer = await api.viewer();
     entry.value = { kind: 'Inside', viewer, api };
+    provider.value = undefined;
     start(api);
+    if (viewer.sessionMs !== undefined) void keepSession(viewer.sessionMs, following.signal);
   } catch (error) {
     const problem = problemOf(error);
     entry.value = { kind: 'Outside', why: token === undefined && problem.status === 401 ? undefined : problem.status === 0 ? 'The manager does not answer.' : problem.message };
   }
+}
+
+/** How long before its end a session is prolonged, of which a short one has half. */
+const BEFORE_END_MS = 60_000;
+const LEFT_MS_MIN = 1_000;
+const SLEEP_MS_MAX = 2 ** 31 - 1;
+
+/** Prolongs the session for as long as the page is open, if the provider lets it. Where the manager does not answer it asks again. */
+async function keepSession(sessionMs: number, signal: AbortSignal): Promise<void> {
+  let untilMs = Date.now() + sessionMs;
+  for (;;) {
+    const leftMs = untilMs - Date.now();
+    await BROWSER_TIME.sleep(Math.min(SLEEP_MS_MAX, Math.max(leftMs - BEFORE_END_MS, leftMs / 2)), signal);
+    if (signal.aborted || untilMs - Date.now() < LEFT_MS_MIN) return;
+    // A provider may accept each refresh token once: of several tabs, one asks after the other.
+    const nextMs = await navigator.locks.request('switchyard-session', () => signIn.prolong());
+    if (nextMs === undefined) return;
+    if (nextMs !== 'NoAnswer') untilMs = Date.now() + nextMs;
+  }
+}
+
+/** Reads how users can sign in, for those who are outside. */
+export async function askProvider(): Promise<void> {
+  provider.value = await signIn.provider();
+}
+
+/** Ends the session, where there is one, and forgets the token. */
+export async function signOut(): Promise<void> {
+  const { value: who } = entry;
+  following.abort();
+  const hasSession = who.kind === 'Inside' && who.viewer.sessionMs !== undefined;
+  leave(hasSession && !(await signIn.signOut()) ? 'The manager does not answer: this browser is still signed in. Load the page and try again.' : undefined);
 }
 
 export function leave(why?: string): void {

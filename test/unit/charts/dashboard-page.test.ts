@@ -34,3 +34,37 @@ test('logs of pods that run are read where that is asked for, and on its own clu
     JSON.stringify(ofKind(renderChart('manager', ...values), 'ClusterRole')).includes('"pods/log"');
   expect([readsLogs(...live), readsLogs(...local, 'dashboard.enabled=true'), readsLogs(...live, ...local)]).toEqual([false, false, true]);
 });
+
+test('users sign in at an OpenID provider where the chart names one: with its Secrets, and a way through the network policy', () => {
+  const oidc = [
+    'dashboard.enabled=true',
+    'dashboard.externalUrl=https://switchyard.example',
+    'dashboard.oidc.issuerUrl=https://id.example:9555/realms/us',
+    'dashboard.oidc.clientId=switchyard',
+    'dashboard.oidc.clientSecret=client',
+    'dashboard.oidc.caSecret=ca',
+    'dashboard.oidc.usernameClaim=email',
+    'dashboard.oidc.groupsClaim=groups',
+    'dashboard.oidc.groupsPrefix=oidc:',
+  ];
+  expect(managerConfig(...oidc).dashboard?.signIn).toEqual({
+    issuer: 'https://id.example:9555/realms/us',
+    name: 'id.example:9555',
+    clientId: 'switchyard',
+    externalUrl: 'https://switchyard.example/',
+    clientSecretFile: '/etc/switchyard/oidc-client/client-secret',
+    caFile: '/etc/switchyard/oidc-ca/ca.crt',
+    identity: { usernameClaim: 'email', usernamePrefix: '', groupsClaim: 'groups', groupsPrefix: 'oidc:' },
+  });
+  const objects = renderChart('manager', ...oidc);
+  const deployment = JSON.stringify(ofKind(objects, 'Deployment'));
+  for (const [name, secretName] of [
+    ['oidc-client', 'client'],
+    ['oidc-ca', 'ca'],
+  ]) {
+    expect(deployment).toContain(`{"name":"${name}","secret":{"secretName":"${secretName}"}}`);
+    expect(deployment).toContain(`"mountPath":"/etc/switchyard/${name}","name":"${name}","readOnly":true`);
+  }
+  expect(JSON.stringify(ofKind(objects, 'NetworkPolicy'))).toContain('{"port":9555,"protocol":"TCP"}');
+  expect(JSON.stringify(ofKind(renderChart('manager', ...oidc.slice(1)), 'NetworkPolicy'))).not.toContain('9555');
+});

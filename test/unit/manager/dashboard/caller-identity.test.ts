@@ -34,4 +34,20 @@ describe('who asks', () => {
     expect(asks({ 'x-forwarded-user': 'ann', 'sec-fetch-site': 'same-site' })).toMatchObject({ status: 403 });
     expect(asks({ 'x-forwarded-user': 'ann', 'sec-fetch-site': 'same-origin' })).toMatchObject({ kind: 'User' });
   });
+
+  test('is told by a session before a proxy, for requests of the page alone', () => {
+    const session = { kind: 'User', user: { username: 'bob' }, untilMs: 1 } as const;
+    const asksWith = (given: typeof session | 'Ended' | 'NotReady', headers: Record<string, string> = {}) =>
+      claimedIdentity(
+        { authorization: headers['authorization'], address: '10.1.2.3', header: (name) => headers[name], session: given },
+        proxy,
+      );
+    expect(asksWith(session)).toBe(session);
+    expect(asksWith(session, { 'x-forwarded-user': 'ann' })).toBe(session);
+    expect(asksWith(session, { authorization: 'Bearer abc' })).toEqual({ kind: 'Token', token: 'abc' });
+    expect(asksWith(session, { 'sec-fetch-site': 'same-site' })).toMatchObject({ status: 403 });
+    expect(asksWith('Ended', { 'x-forwarded-user': 'ann' })).toMatchObject({ kind: 'User', user: { username: 'ann' } });
+    expect(asksWith('Ended')).toMatchObject({ status: 401, why: 'the session has ended: sign in again' });
+    expect(asksWith('NotReady')).toMatchObject({ status: 503 });
+  });
 });

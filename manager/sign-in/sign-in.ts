@@ -1,0 +1,211 @@
+import type { KubeUser } from '../../shared/kube/access-reviews.ts';
+import type { Clock } from '../../shared/runtime/clock.ts';
+import { createFairSlots, TooMuchWaits } from '../../shared/runtime/fair-slots.ts';
+import type { Logger } from '../../shared/runtime/logger.ts';
+import { omitUndefined } from '../../shared/runtime/omit-undefined.ts';
+import type { RecordKeys } from '../api/record-seal.ts';
+import { createCookieSeal, type CookieSeal } from './cookie-seal.ts';
+import { cookieScope, readCookie, setCookies, VALUE_CHARACTERS_MAX } from './cookies.ts';
+import { createOidcClient, type OidcSettings, type SignedIn, type SignInSecrets } from './oidc-client.ts';
+import { userOfClaims, type ClaimRules } from './oidc-user.ts';
+import { SignInProblem } from './sign-in-problem.ts';
+
+export type SignInSettings = Omit<OidcSettings, 'redirectUri' | 'needsGroups'> & {
+  /** Where browsers find the dashboard; ends with a slash. */
+  readonly externalUrl: string;
+  /** `TokenReview`: the API server knows the issuer, and the ID token is the user's token there. */
+  readonly identity: 'TokenReview' | ClaimRules;
+};
+
+/** Who has signed in, until then. */
+export type SessionIdentity = { readonly untilMs: number } & (
+  | { readonly kind: 'Token'; readonly token: string }
+  | { readonly kind: 'User'; readonly user: KubeUser }
+);
+
+/** `Ended`: the cookie has expired, or was not sealed here. `NotReady`: the key is not read yet. */
+export type Session = SessionIdentity | 'Ended' | 'NotReady';
+
+/** The key of cookies is not read yet. */
+export class NotReady extends Error {
+  override readonly name = 'NotReady';
+}
+
+/** A redirect, with the cookies that it sets. */
+export type Redirect = { readonly location: string; readonly cookies: string[] };
+
+/**
+ * Signs users in at an OpenID provider. The session is in a cookie that is sealed with a key which all replicas share: no replica keeps
+ * anything. It ends with the ID token. Functions throw {@link NotReady} until the key is known.
+ */
+export interface SignIn {
+  readonly name: string;
+  /** To the provider. `place`: where in the dashboard the user is, such as `#/jobs`. */
+  begin(place: string | null): Promise<Redirect>;
+  /** From the provider: to the dashboard, with a session or with a problem to show. */
+  finish(query: URLSearchParams, cookies: string | undefined, address: string | undefined): Promise<Redirect>;
+  /** The problem of the last sign-in of this browser, which is told once. */
+  problem(cookies: string | undefined): { readonly problem?: string; readonly cookies: string[] };
+  /** Never throws. */
+  session(cookies: string | undefined): Session | undefined;
+  /** A session with a new ID token; undefined where the provider gives none. */
+  refresh(
+    cookies: string | undefined,
+    address: string | undefined,
+  ): Promise<{ readonly leftMs: number; readonly cookies: string[] } | undefined>;
+  /** Deletes the session in the browser. */
+  end(): string[];
+  close(): Promise<void>;
+}
+
+export type SignInDeps = {
+  readonly settings: SignInSettings;
+  /** The record keys, which all replicas share. */
+  readonly keys: Promise<RecordKeys>;
+  readonly clock: Clock;
+  readonly log: Logger;
+};
+
+/** What the browser keeps while the user is at the provider, and the problem afterwards. */
+type Pending = { readonly kind: 'Pending'; readonly untilMs: number; readonly place: string; readonly secrets: SignInSecrets };
+type Failed = { readonly kind: 'Failed'; readonly untilMs: number; readonly problem: string };
+type StoredSession = { readonly identity: SessionIdentity; readonly subject: string; readonly refreshToken?: string };
+
+const SESSION = 'switchyard-session';
+const PENDING = 'switchyard-sign-in';
+const PENDING_SECONDS = 600;
+const PROBLEM_SECONDS = 60;
+/** Exchanges with the provider at once, an eighth of them for one address. */
+const EXCHANGES = { all: 32, waitingMax: 16 };
+const BEGIN_AGAIN = 'This sign-in began in another browser, or more than ten minutes ago: sign in again.';
+
+export function createSignIn({ settings, keys, clock, log }: SignInDeps): SignIn {
+  const { externalUrl, name, issuer, clientId } = settings;
+  const client = createOidcClient(
+    {
+      ...settings,
+      redirectUri: new URL('oidc/callback', externalUrl).href,
+      needsGroups: settings.identity !== 'TokenReview' && settings.identity.groupsClaim !== undefined,
+    },
+    clock,
+  );
+  const scope = cookieScope(externalUrl);
+  let seals: { readonly sessions: CookieSeal; readonly pendings: CookieSeal } | undefined;
+  void keys.then((read) => {
+    const of = [issuer, clientId, externalUrl];
+    seals = { sessions: createCookieSeal(read, ['session', ...of]), pendings: createCookieSeal(read, ['sign-in', ...of]) };
+  });
+  const ready = (): NonNullable<typeof seals> => {
+    if (seals === undefined) throw new NotReady('the manager has just started: try again in a moment');
+    return seals;
+  };
+  const exchanges = createFairSlots(EXCHANGES);
+
+  const setPending = (value: Pending | Failed, seconds: number): string[] =>
+    setCookies(PENDING, ready().pendings.seal(value), seconds, scope, 1);
+  const clearPending = (): string[] => setCookies(PENDING, '', 0, scope, 1);
+  const failed = (problem: string, place = ''): Redirect => ({
+    location: `${externalUrl}${place}`,
+    cookies: setPending({ kind: 'Failed', problem, untilMs: clock.now() + PROBLEM_SECONDS * 1_000 }, PROBLEM_SECONDS),
+  });
+
+  /** The problem of an attempt, and undefined for an error of ours. */
+  function problemOf(error: unknown, doing: string): string {
+    if (error instanceof TooMuchWaits) return 'Too many users sign in at once: try again.';
+    if (!(error instanceof SignInProblem)) throw error;
+    log.warn('a sign-in to the dashboard failed', { doing, code: error.code, why: error.message });
+    return error.message;
+  }
+
+  /** Throws {@link SignInProblem}. */
+  function sessionOf(signedIn: SignedIn): { readonly untilMs: number; readonly cookies: string[] } {
+    const { claims, idToken, refreshToken } = signedIn;
+    const untilMs = claims.exp * 1_000;
+    const seconds = Math.floor((untilMs - clock.now()) / 1_000);
+    if (seconds <= 0)
+      throw new SignInProblem('The ID token has expired already: compare the clock of the manager with that of the provider.', 'expired');
+    const identity = identityOf(signedIn, settings.identity, untilMs);
+    const stored: StoredSession = { identity, subject: claims.sub, ...omitUndefined({ refreshToken }) };
+    const sealed = [stored, { identity, subject: claims.sub }]
+      .map((each) => ready().sessions.seal(each))
+      .find((each) => each.length <= VALUE_CHARACTERS_MAX);
+    if (sealed === undefined)
+      throw new SignInProblem(
+        `A session of ${Math.ceil(idToken.length / 1024)} KiB does not fit into cookies: have the provider send fewer groups or claims.`,
+        'too_large',
+      );
+    return { untilMs, cookies: setCookies(SESSION, sealed, seconds, scope) };
+  }
+
+  const stored = (cookies: string | undefined): StoredSession | 'Ended' | undefined => {
+    const sealed = readCookie(cookies, SESSION, scope);
+    if (sealed === undefined) return undefined;
+    const session = ready().sessions.open(sealed) as StoredSession | undefined;
+    return session === undefined || session.identity.untilMs <= clock.now() ? 'Ended' : session;
+  };
+
+  return {
+    name,
+    async begin(place) {
+      ready();
+      try {
+        const { url, ...secrets } = await client.authorizationUrl();
+        const pending: Pending = { kind: 'Pending', place: safePlace(place), secrets, untilMs: clock.now() + PENDING_SECONDS * 1_000 };
+        return { location: url, cookies: setPending(pending, PENDING_SECONDS) };
+      } catch (error) {
+        return failed(problemOf(error, 'begin'), safePlace(place));
+      }
+    },
+    async finish(query, cookies, address) {
+      const pending = opened(ready().pendings, readCookie(cookies, PENDING, scope), clock);
+      if (pending?.kind !== 'Pending') return failed(BEGIN_AGAIN);
+      try {
+        const session = sessionOf(await exchanges.run(address ?? '', () => client.redeem(query, pending.secrets)));
+        return { location: `${externalUrl}${pending.place}`, cookies: [...clearPending(), ...session.cookies] };
+      } catch (error) {
+        return failed(problemOf(error, 'finish'), pending.place);
+      }
+    },
+    problem(cookies) {
+      const last = opened(ready().pendings, readCookie(cookies, PENDING, scope), clock);
+      return last?.kind === 'Failed' ? { problem: last.problem, cookies: clearPending() } : { cookies: [] };
+    },
+    session(cookies) {
+      if (seals === undefined) return readCookie(cookies, SESSION, scope) === undefined ? undefined : 'NotReady';
+      const session = stored(cookies);
+      return typeof session === 'object' ? session.identity : session;
+    },
+    async refresh(cookies, address) {
+      const session = stored(cookies);
+      if (typeof session !== 'object' || session.refreshToken === undefined) return undefined;
+      const { refreshToken, subject } = session;
+      try {
+        const next = sessionOf(await exchanges.run(address ?? '', () => client.refresh(refreshToken, subject)));
+        return { leftMs: next.untilMs - clock.now(), cookies: next.cookies };
+      } catch (error) {
+        problemOf(error, 'refresh');
+        return undefined;
+      }
+    },
+    end: () => setCookies(SESSION, '', 0, scope),
+    close: () => client.close(),
+  };
+}
+
+/** A place in the dashboard, which is in the fragment of its URL: no other site. A token in it would sign another user in. */
+export function safePlace(place: string | null): string {
+  return place !== null && /^#\/[\x21-\x7e]{0,1024}$/.test(place) && !/[#&?]token=/.test(place) ? place : '';
+}
+
+function opened(seal: CookieSeal, sealed: string | undefined, clock: Clock): Pending | Failed | undefined {
+  const value = sealed === undefined ? undefined : (seal.open(sealed) as Pending | Failed | undefined);
+  return value !== undefined && value.untilMs > clock.now() ? value : undefined;
+}
+
+/** Throws {@link SignInProblem}. */
+function identityOf({ claims, idToken }: SignedIn, rules: 'TokenReview' | ClaimRules, untilMs: number): SessionIdentity {
+  if (rules === 'TokenReview') return { kind: 'Token', token: idToken, untilMs };
+  const user = userOfClaims(claims, rules);
+  if ('problem' in user) throw new SignInProblem(user.problem, 'no_user');
+  return { kind: 'User', user, untilMs };
+}
