@@ -150,10 +150,10 @@ export function createSignIn({ settings, keys, clock, log }: SignInDeps): SignIn
       ready();
       try {
         const { url, ...secrets } = await client.authorizationUrl();
-        const pending: Pending = { kind: 'Pending', place: safePlace(place), secrets, untilMs: clock.now() + PENDING_SECONDS * 1_000 };
+        const pending: Pending = { kind: 'Pending', place: ownPlace(place), secrets, untilMs: clock.now() + PENDING_SECONDS * 1_000 };
         return { location: url, cookies: setPending(pending, PENDING_SECONDS) };
       } catch (error) {
-        return failed(problemOf(error, 'begin'), safePlace(place));
+        return failed(problemOf(error, 'begin'), ownPlace(place));
       }
     },
     async finish(query, cookies, address) {
@@ -193,7 +193,7 @@ export function createSignIn({ settings, keys, clock, log }: SignInDeps): SignIn
 }
 
 /** A place in the dashboard, which is in the fragment of its URL: no other site. A token in it would sign another user in. */
-export function safePlace(place: string | null): string {
+export function ownPlace(place: string | null): string {
   return place !== null && /^#\/[\x21-\x7e]{0,1024}$/.test(place) && !/[#&?]token=/.test(place) ? place : '';
 }
 
