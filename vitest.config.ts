@@ -25,7 +25,7 @@ const LONG = globSync([
   'test/e2e/{dashboard,dashboard-*,http-submissions,install-manifests,kubectl,kubectl-pods-in-time,kubectl-queues}.test.ts',
   'test/e2e/{metrics-authentication,quick-start,quick-start-kinds,terminal,webhook-rollout}.test.ts',
   'test/hostile/{anonymous-client,flood,many-tokens-of-one-user,producer,redis-fuzz,submission-tenants,tenant,tenant-fuzz}.test.ts',
-  'test/hostile/{parked-marks,worker-cluster}.test.ts',
+  'test/hostile/{oidc-adversary,parked-marks,worker-cluster}.test.ts',
   'test/scenario/{admission-writes,canary,carried-objects,charts,client,cluster-lease,cluster-removal,exactly-once,fair-calls}.test.ts',
   'test/scenario/{fenced-kind,finished-work,flapping-cluster,history-stores,hold,home-restored,import-kueue,job-controllers}.test.ts',
   'test/scenario/{kinds-by-situation,leader-election,live-invariants,live-logs,logs,lost-clusters,manager-access}.test.ts',

@@ -103,7 +103,7 @@ function invalidWords(message: string, provider: string): string {
 
 const text = (value: unknown): string | undefined => (typeof value === 'string' && /^[\x20-\x7e]{1,200}$/.test(value) ? value : undefined);
 
-/** Anybody can write the description, who sends a user to the callback: it is shown as a quotation, in part, and as text alone. */
+/** The provider may write anything: it is shown as a quotation, in part, and as text alone. */
 function described(description: unknown): string {
   if (typeof description !== 'string' || description.trim() === '') return '';
   const shown = description.replaceAll(/[^\x20-\x7e]+/g, ' ').trim();

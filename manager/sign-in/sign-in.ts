@@ -119,19 +119,19 @@ export function createSignIn({ settings, keys, clock, log }: SignInDeps): SignIn
 
   /** Throws {@link SignInProblem}. */
   function sessionOf(signedIn: SignedIn): { readonly untilMs: number; readonly cookies: string[] } {
-    const { claims, idToken, refreshToken } = signedIn;
+    const { claims, refreshToken } = signedIn;
     const untilMs = claims.exp * 1_000;
     const seconds = Math.floor((untilMs - clock.now()) / 1_000);
     if (seconds <= 0)
       throw new SignInProblem('The ID token has expired already: compare the clock of the manager with that of the provider.', 'expired');
     const identity = identityOf(signedIn, settings.identity, untilMs);
     const stored: StoredSession = { identity, subject: claims.sub, ...omitUndefined({ refreshToken }) };
-    const sealed = [stored, { identity, subject: claims.sub }]
-      .map((each) => ready().sessions.seal(each))
-      .find((each) => each.length <= VALUE_CHARACTERS_MAX);
+    // A session that only lacks its refresh token ends with the ID token.
+    const [whole, least] = [stored, { identity, subject: claims.sub }].map((each) => ready().sessions.seal(each));
+    const sealed = [whole, least].find((each) => each !== undefined && each.length <= VALUE_CHARACTERS_MAX);
     if (sealed === undefined)
       throw new SignInProblem(
-        `A session of ${Math.ceil(idToken.length / 1024)} KiB does not fit into cookies: have the provider send fewer groups or claims.`,
+        `Your session is larger than the ${Math.floor((VALUE_CHARACTERS_MAX * 3) / 4 / 1024)} KiB that fit into cookies: have the provider send fewer groups or claims.`,
         'too_large',
       );
     return { untilMs, cookies: setCookies(SESSION, sealed, seconds, scope) };

@@ -26,6 +26,7 @@ export type ProviderKnobs = {
   isForged: boolean;
   /** Refresh tokens come with ID tokens. */
   refreshes: boolean;
+  refreshTokenLength: number;
   /** Of the client. */
   secret: string;
   /** The status of every answer. */
@@ -63,6 +64,7 @@ export async function createOidcProvider(
     answersAs: undefined,
     isForged: false,
     refreshes: false,
+    refreshTokenLength: 32,
     secret: CLIENT.secret,
     status: undefined,
   };
@@ -70,8 +72,8 @@ export async function createOidcProvider(
   const codes = new Map<string, Granted>();
   const refreshTokens = new Map<string, Granted>();
   const [asked, authorizations, redeemed, secrets]: [string[], URLSearchParams[], URLSearchParams[], string[]] = [[], [], [], []];
-  const secret = (): string => {
-    const made = randomBytes(24).toString('base64url');
+  const secret = (length = 32): string => {
+    const made = randomBytes(length).toString('base64url').slice(0, length);
     secrets.push(made);
     return made;
   };
@@ -85,7 +87,7 @@ export async function createOidcProvider(
       keys,
     );
     secrets.push(idToken);
-    const refreshToken = knobs.refreshes ? secret() : undefined;
+    const refreshToken = knobs.refreshes ? secret(knobs.refreshTokenLength) : undefined;
     if (refreshToken !== undefined) refreshTokens.set(refreshToken, { parameters: new URLSearchParams() });
     return { token_type: 'Bearer', access_token: secret(), expires_in: 60, id_token: idToken, refresh_token: refreshToken };
   };
