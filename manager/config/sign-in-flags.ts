@@ -6,6 +6,10 @@ import type { SignInSettings } from '../sign-in/sign-in.ts';
 import { readSecretWord } from './read-secret-file.ts';
 
 const SCOPES = { type: 'array', items: { type: 'string', pattern: '^[!#-+\\--\\[\\]-~]+$' } } as const;
+const WEB_URL = {
+  type: 'string',
+  pattern: '^(https://[^?#]+|http://(127\\.[0-9.]+|\\[::1\\]|localhost)(:[0-9]+)?(/[^?#]*)?)$',
+} as const;
 const PREFIX = { type: 'string', not: { pattern: '^system:' } } as const;
 
 /** How the dashboard signs users in by OIDC. */
@@ -13,12 +17,12 @@ export const SIGN_IN_FLAGS = {
   'dashboard-external-url': {
     value: 'URL',
     about: 'where browsers find the dashboard, such as https://switchyard.example/; the provider sends users back to oidc/callback there',
-    parse: shaped({ type: 'string', pattern: '^https?://[^?#]+$' }, externalUrl),
+    parse: shaped(WEB_URL, externalUrl),
   },
   'dashboard-oidc-issuer-url': {
     value: 'URL',
     about: 'issuer of an OpenID provider, exactly as in its tokens; the dashboard signs users in there',
-    parse: shaped({ type: 'string', pattern: '^https?://[^?#]+$' }, issuerUrl),
+    parse: shaped(WEB_URL, issuerUrl),
   },
   'dashboard-oidc-name': { value: 'NAME', about: 'name of the provider on the button; default: the host of the issuer', parse: text },
   'dashboard-oidc-client-id': { value: 'ID', about: 'id of the dashboard at the provider', parse: text },
@@ -34,7 +38,8 @@ export const SIGN_IN_FLAGS = {
   },
   'dashboard-oidc-scopes': {
     value: 'SCOPE,...',
-    about: 'scopes to ask for; default: openid,email,profile, and groups where there is a groups claim and the provider has that scope',
+    about:
+      'scopes to ask for beside openid; default: email,profile, and groups where there is a groups claim and the provider has that scope',
     parse: shaped(SCOPES, scopes),
   },
   'dashboard-oidc-token-review': {
@@ -139,8 +144,8 @@ function issuerUrl(given: string): string {
 
 function scopes(given: string): readonly string[] {
   const all = wordsOf(given);
-  if (all.includes('openid') && all.every((each) => new RegExp(SCOPES.items.pattern).test(each))) return all;
-  throw new FlagError(`${JSON.stringify(given)} cannot be used; write scopes such as openid,email,groups, with openid among them`);
+  if (all.every((each) => new RegExp(SCOPES.items.pattern).test(each))) return [...new Set(['openid', ...all])];
+  throw new FlagError(`${JSON.stringify(given)} cannot be used; write scopes such as email,groups`);
 }
 
 function prefix(given: string): string {

@@ -187,7 +187,10 @@ function signedIn(answer: TokenAnswer, clientId: string): SignedIn {
   const claims = answer.claims();
   const { id_token: idToken, refresh_token: refreshToken } = answer;
   if (claims === undefined || idToken === undefined)
-    throw new SignInProblem(`The provider sent no ID token for ${clientId}: add openid to --dashboard-oidc-scopes.`, 'no_id_token');
+    throw new SignInProblem(
+      `The provider sent no ID token for ${clientId}: register the dashboard there as a client of OpenID Connect.`,
+      'no_id_token',
+    );
   const { exp, sub } = claims;
   if (typeof exp !== 'number' || typeof sub !== 'string') throw new Error('the library returned claims without exp and sub');
   return { idToken, claims: { ...claims, exp, sub }, ...(refreshToken === undefined ? {} : { refreshToken }) };

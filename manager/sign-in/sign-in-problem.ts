@@ -97,7 +97,7 @@ function invalidWords(message: string, provider: string): string {
   if (message.includes('"iss"')) return `The answer does not come from ${provider}: sign in again, and report it if this repeats.`;
   if (message.includes('"alg"')) return 'The ID token is signed in a way that is not accepted: have the provider sign with RS256 or ES256.';
   if (message.includes('signature')) return 'The signature of the ID token is wrong: report this to whoever runs the provider.';
-  if (message.includes('"id_token"')) return 'The provider sent no ID token: add openid to --dashboard-oidc-scopes.';
+  if (message.includes('"id_token"')) return 'The provider sent no ID token: register the dashboard there as a client of OpenID Connect.';
   return `${provider} sent an answer that is not valid: sign in again, and report it if this repeats.`;
 }
 

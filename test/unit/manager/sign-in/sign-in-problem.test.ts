@@ -14,7 +14,7 @@ test('what cannot be reached is told of with the code of the network', () => {
 
 test('a provider that leaves out the ID token, or is none, is told of with the flag to look at', () => {
   expect(words({ code: 'OAUTH_INVALID_RESPONSE', cause: { message: '"response" body "id_token" property must be a string' } })).toContain(
-    'add openid to',
+    'as a client of OpenID Connect',
   );
   expect(words({ code: 'OAUTH_RESPONSE_IS_NOT_JSON' })).toContain('check --dashboard-oidc-issuer-url');
   expect(words({ code: 'OAUTH_KEY_SELECTION_FAILED' })).toContain('try again in a minute');
