@@ -104,6 +104,8 @@ class ListingReflector<T extends KubeObject> implements Reflector {
   #unsure = false;
   /** The next watch is to bring its bookmark soon. */
   #isCatchUpNear = false;
+  /** The server was asked how far it is since the present watch began. */
+  #isPositionAsked = false;
   /** Until when the present watch has its bookmark surely before it, on the clock's `monotonic`. */
   #bookmarkAheadMs = Number.NEGATIVE_INFINITY;
   /** Ends the present watch or pause. */
@@ -156,6 +158,7 @@ class ListingReflector<T extends KubeObject> implements Reflector {
   async #isAsked(signal: AbortSignal): Promise<boolean> {
     try {
       await this.#askPosition(this.#position ?? '', signal);
+      this.#isPositionAsked = true;
       return this.#options.clock.monotonic() < this.#bookmarkAheadMs;
     } catch {
       // The next watch asks again, and its failure is reported.
@@ -209,8 +212,11 @@ class ListingReflector<T extends KubeObject> implements Reflector {
   /** One watch, until it ends. Throws when it broke or was of no use. */
   async #watch(from: string, signal: AbortSignal): Promise<void> {
     const { client, resource, clock, random, namespace, labelSelector, fieldSelector, answer, log, course } = this.#options;
-    const catchesUp = this.#waiting.size > 0 || this.#isCatchUpNear;
+    // Who is to catch up soon asks then.
+    const isAhead = this.#isCatchUpNear && this.#waiting.size === 0;
+    const catchesUp = this.#waiting.size > 0 || isAhead;
     this.#isCatchUpNear = false;
+    this.#isPositionAsked = false;
     const timeoutSeconds = catchesUp ? CATCH_UP_WATCH_SECONDS : Math.round(WATCH_SECONDS_MIN + random() * WATCH_SECONDS_SPREAD);
     // Where nobody keeps a course, there are Leases that tell of a restore.
     const listsAfter = course !== undefined && !catchesUp;
@@ -218,7 +224,7 @@ class ListingReflector<T extends KubeObject> implements Reflector {
     const startedMs = clock.monotonic();
     const idle = idleGuard(clock, catchesUp ? timeoutSeconds * 1000 + CATCH_UP_GRACE_MS : WATCH_IDLE_MS, [signal, hurry]);
     let useful = false;
-    const ask = this.#unsure || catchesUp;
+    const ask = (this.#unsure || catchesUp) && !isAhead;
     this.#unsure = true;
     this.#options.onRestart?.(resource.plural, this.#watched ? 1 : 0);
     this.#watched = true;
@@ -259,7 +265,7 @@ class ListingReflector<T extends KubeObject> implements Reflector {
     if (listsAfter && idle.expired()) this.#displaced = true;
     const lastedMs = clock.monotonic() - startedMs;
     if (!useful && !signal.aborted && !hurry.aborted && lastedMs < WATCH_SHORT_MS) throw new Error('the server ended the watch at once');
-    this.#unsure = hurry.aborted || idle.expired() || lastedMs < timeoutSeconds * 1000 - WATCH_EARLY_MS;
+    this.#unsure = (isAhead && !this.#isPositionAsked) || hurry.aborted || idle.expired() || lastedMs < timeoutSeconds * 1000 - WATCH_EARLY_MS;
     this.#backoff.reset();
   }
 
