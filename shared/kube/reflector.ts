@@ -265,7 +265,8 @@ class ListingReflector<T extends KubeObject> implements Reflector {
     if (listsAfter && idle.expired()) this.#displaced = true;
     const lastedMs = clock.monotonic() - startedMs;
     if (!useful && !signal.aborted && !hurry.aborted && lastedMs < WATCH_SHORT_MS) throw new Error('the server ended the watch at once');
-    this.#unsure = (isAhead && !this.#isPositionAsked) || hurry.aborted || idle.expired() || lastedMs < timeoutSeconds * 1000 - WATCH_EARLY_MS;
+    this.#unsure =
+      (isAhead && !this.#isPositionAsked) || hurry.aborted || idle.expired() || lastedMs < timeoutSeconds * 1000 - WATCH_EARLY_MS;
     this.#backoff.reset();
   }
 
