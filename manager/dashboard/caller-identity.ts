@@ -1,5 +1,6 @@
 import { bearerToken } from '../../shared/kube/access-gate.ts';
 import type { AddressRanges } from '../../shared/kube/address-ranges.ts';
+import { GROUPS_MAX, isOfSystem, isUsableGroup, NAME_LENGTH_MAX, namedUser } from '../sign-in/named-user.ts';
 import type { Session } from '../sign-in/sign-in.ts';
 import type { Refused, ClaimedIdentity } from './rights-reader.ts';
 
@@ -17,9 +18,6 @@ type Asking = {
   readonly header: (name: string) => string | undefined;
   readonly session?: Session;
 };
-
-const NAME_LENGTH_MAX = 512;
-const GROUPS_MAX = 128;
 
 /**
  * The claimed identity of a request, before any review. A token takes precedence over a session, and that over the headers of a proxy.
@@ -54,12 +52,11 @@ function namedByProxy({ address, header }: Asking, proxy: TrustedProxy | undefin
   // A proxy that appends its header to one of the browser makes a list of both (RFC 9110, 5.3), whose first name any caller can choose.
   if (username.includes(','))
     return { kind: 'Refused', status: 401, why: `the header ${proxy.userHeader} names more than one user: have the proxy replace it` };
-  // Only the API server assigns names and groups of the system: a header makes no user an administrator.
-  if (username.startsWith('system:')) return undefined;
+  if (isOfSystem(username)) return undefined;
   const groups = (proxy.groupsHeader === undefined ? '' : (header(proxy.groupsHeader) ?? ''))
     .split(',')
     .map((each) => each.trim())
-    .filter((each) => each !== '' && each.length <= NAME_LENGTH_MAX && !each.startsWith('system:'))
+    .filter(isUsableGroup)
     .slice(0, GROUPS_MAX);
-  return { kind: 'User', user: { username, groups: [...groups, 'system:authenticated'] } };
+  return { kind: 'User', user: namedUser(username, groups) };
 }

@@ -40,7 +40,7 @@ export type PolicyParts = {
   readonly name: string;
   readonly failurePolicy: 'Fail' | 'Ignore';
   readonly resourceRules: readonly ResourceRule[];
-  /** It is about the described kinds of the installation as well. */
+  /** The policy is about the described kinds of the installation as well. */
   readonly ofAllKinds?: true;
   /** The described kind of which it is: without that it is left out. */
   readonly kind?: string;

@@ -26,7 +26,7 @@ const parallelismOf = (object: string): string => `${specHas(object, 'parallelis
 const podsOf = (object: string, parallelism: string): string =>
   `${specHas(object, 'completions')} && ${object}.spec.completions < ${parallelism} ? ${object}.spec.completions : ${parallelism}`;
 
-/** Those that are the same for objects of any kind. In the order in which they use one another. */
+/** Variables that are the same for objects of any kind. In the order in which they use one another. */
 export const COMMON_VARIABLES: readonly CelVariable[] = [
   { name: 'labels', expression: mapOf('object', 'labels') },
   { name: 'oldLabels', expression: ofOld('{}', mapOf('oldObject', 'labels')) },
@@ -146,7 +146,7 @@ export const isJudgedBy = (expression: string, variables: readonly CelVariable[]
 
 const namesIn = (expression: string): string[] => [...expression.matchAll(/variables\.([A-Za-z]+)/g)].map(([, name = '']) => name);
 
-/** Those of these variables that expressions use, also by means of others. */
+/** Variables among these that expressions use, also by means of others. */
 export function usedBy(expressions: readonly string[], variables: readonly CelVariable[]): readonly CelVariable[] {
   const used = new Set<string>();
   const note = (expression: string): void => {

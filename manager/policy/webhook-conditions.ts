@@ -88,7 +88,7 @@ const CHANGED_NAMES = (['labels', 'annotations', 'finalizers'] as const)
   )
   .join(' || ');
 
-/** What else is judged of a Job: rules of fields are used as they are. */
+/** Changes of a Job's fields that are judged: the rules of fields are used as they are. */
 const CHANGES_OF_JOBS = [
   ...JOB_PARTS.flatMap(({ part, rules }) => (part.place === 'field' ? rules.map(({ brokenWhen }) => `(${brokenWhen})`) : [])),
   ...JOB_PARTS.flatMap(({ seenWhen }) => (seenWhen === undefined ? [] : [`(${seenWhen})`])),
@@ -165,7 +165,7 @@ export const policyConditions = (parts: readonly Named[] | 'selected', form?: Ob
     ? inOrder('not-by-the-manager', `!(${BY_THE_MANAGER})`, `!(${OVERRIDDEN})`)
     : inOrder('concerns-switchyard', concerns(parts, form?.namesManager), `!(${BY_THE_MANAGER})`, `!(${OVERRIDDEN})`);
 
-/** What an object bears whose fields are judged, where the name of its manager does not tell: a queue, its copies, or that it is one. */
+/** Marks of an object whose fields are judged, where the name of its manager does not tell: a queue, its copies, or that it is one. */
 export const MARKS: readonly Named[] = [
   { place: 'labels', name: QUEUE_NAME_LABEL },
   { place: 'labels', name: ORIGIN_LABEL },

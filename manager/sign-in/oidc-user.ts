@@ -1,4 +1,5 @@
 import type { KubeUser } from '../../shared/kube/access-reviews.ts';
+import { GROUPS_MAX, isOfSystem, isUsableGroup, NAME_LENGTH_MAX, namedUser } from './named-user.ts';
 
 /** How claims of an ID token become a user, as kube-apiserver does it (`--oidc-username-claim` and the flags beside it). */
 export type ClaimRules = {
@@ -10,11 +11,6 @@ export type ClaimRules = {
 };
 
 export type Claims = Readonly<Record<string, unknown>>;
-
-/** As for groups that a proxy names. */
-const NAME_LENGTH_MAX = 512;
-const GROUPS_MAX = 128;
-const SYSTEM = 'system:';
 
 /** The user of verified claims; a problem is a sentence with the remedy. */
 export function userOfClaims(claims: Claims, rules: ClaimRules): KubeUser | { readonly problem: string } {
@@ -31,19 +27,17 @@ export function userOfClaims(claims: Claims, rules: ClaimRules): KubeUser | { re
     return {
       problem: `Your user name has more than ${NAME_LENGTH_MAX} characters: choose another claim with --dashboard-oidc-username-claim.`,
     };
-  // Only the API server assigns names and groups of the system: a claim makes no user an administrator.
-  if (username.startsWith(SYSTEM))
+  if (isOfSystem(username))
     return { problem: 'Your user name begins with "system:", which is for the API server: set --dashboard-oidc-username-prefix.' };
   const groups = groupsClaim === undefined ? [] : groupsOf(claims[groupsClaim]);
   if (groups === undefined)
     return {
       problem: `The claim "${groupsClaim}" is no list of names: have the provider send one, or name another claim with --dashboard-oidc-groups-claim.`,
     };
-  const named = groups.map((group) => `${groupsPrefix}${group}`);
-  const usable = named.filter((group) => group !== '' && group.length <= NAME_LENGTH_MAX && !group.startsWith(SYSTEM));
+  const usable = groups.map((group) => `${groupsPrefix}${group}`).filter(isUsableGroup);
   if (usable.length > GROUPS_MAX)
     return { problem: `You are in ${usable.length} groups, and ${GROUPS_MAX} fit into a session: have the provider send fewer.` };
-  return { username, groups: [...usable, 'system:authenticated'] };
+  return namedUser(username, usable);
 }
 
 /** A provider may send one group as a text. */

@@ -9,9 +9,9 @@ import { onAbort } from '../runtime/tasks.ts';
 import { isAlreadyExists, isConflict, isNotFound } from './api-error.ts';
 import type { ReadClient, WriteClient } from './client.ts';
 import { keyOf } from './keys.ts';
-import { CATCH_UP_AHEAD_MS } from './reflector.ts';
 import { leaseWentBack, LeaseWentBack, renewalTime, withRestoreSeen } from './lease-history.ts';
 import { claimNow, createLeaseHold, writableLeftMs, writableMs, type KeptLeaseHold, type LeaseClaim } from './lease-hold.ts';
+import { CATCH_UP_AHEAD_MS } from './reflector.ts';
 
 export type LeaderElectionOptions = {
   /** Over connections and with a rate limit of its own, because renewing the Lease must not wait behind the work. */
@@ -94,7 +94,7 @@ const GIVE_UP_MS = 30_000;
 const UNANSWERED_MS = 2_000;
 /** For what is still to be said at the end: the program goes on ending when nobody answers. */
 const LAST_WORDS_MS = 2_000;
-/** How long before the end of somebody else's Lease it is said that it is about to end. */
+/** Time before the end of somebody else's Lease at which its end is announced: whoever leads then has to catch up. */
 const EXPIRY_AHEAD_MS = CATCH_UP_AHEAD_MS;
 /** So that candidates do not all ask at once. When the lease is over none of them waits: then one must lead. */
 const LOOK_JITTER = 0.2;
@@ -157,7 +157,11 @@ class Candidate {
           return true;
         }
         waits();
-        await this.#pause(Math.min(this.#lookEveryMs() * (1 + LOOK_JITTER * random()), this.#untilExpiryMs()), signal);
+        const remainingMs = this.#othersRemainingMs();
+        const isExpiring = remainingMs <= EXPIRY_AHEAD_MS;
+        if (isExpiring) this.#announceExpiry();
+        const untilMs = isExpiring ? remainingMs : remainingMs - EXPIRY_AHEAD_MS;
+        await this.#pause(Math.min(this.#lookEveryMs() * (1 + LOOK_JITTER * random()), untilMs), signal);
       }
       return false;
     } finally {
@@ -165,16 +169,12 @@ class Candidate {
     }
   }
 
-  /** Until the lease that somebody else holds is about to be over, which is announced, or is over. */
-  #untilExpiryMs(): number {
-    const remainingMs = this.#othersRemainingMs();
-    if (remainingMs > EXPIRY_AHEAD_MS) return remainingMs === Number.POSITIVE_INFINITY ? remainingMs : remainingMs - EXPIRY_AHEAD_MS;
+  #announceExpiry(): void {
     if (this.#announcedAtMs !== this.#seenAtMs) this.#options.onExpiring?.();
     this.#announcedAtMs = this.#seenAtMs;
-    return remainingMs;
   }
 
-  /** Until it is over; where that is not known, for ever. */
+  /** Until the lease that somebody else holds is over, unless it is renewed. Where that is not known, for ever. */
   #othersRemainingMs(): number {
     const remainingMs = this.#seenAtMs + (this.#seen?.spec?.leaseDurationSeconds ?? 0) * 1000 - this.#options.clock.monotonic();
     return this.#heldByOther() && remainingMs > 0 ? remainingMs : Number.POSITIVE_INFINITY;

@@ -212,9 +212,9 @@ class ListingReflector<T extends KubeObject> implements Reflector {
   /** One watch, until it ends. Throws when it broke or was of no use. */
   async #watch(from: string, signal: AbortSignal): Promise<void> {
     const { client, resource, clock, random, namespace, labelSelector, fieldSelector, answer, log, course } = this.#options;
-    // Who is to catch up soon asks then.
-    const isAhead = this.#isCatchUpNear && this.#waiting.size === 0;
-    const catchesUp = this.#waiting.size > 0 || isAhead;
+    const catchesUp = this.#waiting.size > 0 || this.#isCatchUpNear;
+    // Whoever is to catch up asks how far the server is.
+    const isAhead = catchesUp && this.#waiting.size === 0;
     this.#isCatchUpNear = false;
     this.#isPositionAsked = false;
     const timeoutSeconds = catchesUp ? CATCH_UP_WATCH_SECONDS : Math.round(WATCH_SECONDS_MIN + random() * WATCH_SECONDS_SPREAD);
@@ -224,7 +224,7 @@ class ListingReflector<T extends KubeObject> implements Reflector {
     const startedMs = clock.monotonic();
     const idle = idleGuard(clock, catchesUp ? timeoutSeconds * 1000 + CATCH_UP_GRACE_MS : WATCH_IDLE_MS, [signal, hurry]);
     let useful = false;
-    const ask = (this.#unsure || catchesUp) && !isAhead;
+    const ask = !isAhead && (this.#unsure || catchesUp);
     this.#unsure = true;
     this.#options.onRestart?.(resource.plural, this.#watched ? 1 : 0);
     this.#watched = true;

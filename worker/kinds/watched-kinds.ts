@@ -15,6 +15,7 @@ import { sleep, type Clock } from '../../shared/runtime/clock.ts';
 import type { Logger } from '../../shared/runtime/logger.ts';
 import type { Random } from '../../shared/runtime/random.ts';
 import { aborted } from '../../shared/runtime/tasks.ts';
+import { otherKindOf } from '../logs/keep-rule.ts';
 import { compactCopy, copyIndexers, OF_ORIGIN, OF_ORIGINAL } from './copy-cache.ts';
 
 export type WatchedKindsDeps = {
@@ -50,8 +51,8 @@ export interface WatchedKinds {
   inNamespace(namespace: string): readonly WatchedCopy[];
   /** By `fencedKindName`, in alphabetical order. The copies of these are all cached. */
   cached(): readonly string[];
-  /** Whether the copies of a kind are all cached, by apiVersion and kind. */
-  isCached(type: string): boolean;
+  /** Whether the copies of a kind are all cached, by its {@link otherKindOf}. */
+  isCached(otherKind: string): boolean;
   /** The copies of a kind of which was heard a moment ago may not be cached yet. */
   isListing(): boolean;
   /** Watches the kinds until the signal aborts. Call once. */
@@ -72,8 +73,6 @@ const RETRY_MS = 2_000;
 /** A manager waits for so much longer before it counts a copy of such a kind as stopped. */
 const LISTING_MS = OPERATOR_GRACE_MS;
 const SEPARATOR = '|';
-
-const typeOf = (resource: FencedKind['resource']): string => `${apiVersionOf(resource)} ${resource.kind}`;
 
 export function createWatchedKinds(deps: WatchedKindsDeps): WatchedKinds {
   const { client, namespaces, onSettled, clock, random, log } = deps;
@@ -181,7 +180,11 @@ export function createWatchedKinds(deps: WatchedKindsDeps): WatchedKinds {
     inNamespace: (namespace) => inAll(({ copies }) => copies.list(namespace)),
     cached: () => [...parts.values()].flatMap(({ name, isCached }) => (isCached ? [name] : [])).toSorted(),
     isListing: () => [...parts.values()].some(({ isCached, sinceMs }) => !isCached && clock.monotonic() - sinceMs < LISTING_MS),
-    isCached: (type) => [...parts.values()].some(({ kind: { resource }, isCached }) => isCached && typeOf(resource) === type),
+    isCached: (otherKind) =>
+      [...parts.values()].some(
+        ({ kind: { resource }, isCached }) =>
+          isCached && otherKindOf({ apiVersion: apiVersionOf(resource), kind: resource.kind }) === otherKind,
+      ),
     async run(signal) {
       started.resolve(signal);
       await aborted(signal);

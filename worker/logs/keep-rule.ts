@@ -18,7 +18,7 @@ export type TailCounts = { readonly failed: number; readonly others: number };
 export type KeptCopy = DeepReadonly<Pick<Job, 'apiVersion' | 'kind' | 'metadata'>>;
 
 /** The apiVersion and kind of an object that is no Job; undefined for a Job. */
-export const otherKindOf = ({ apiVersion, kind }: KeptCopy): string | undefined =>
+export const otherKindOf = ({ apiVersion, kind }: Pick<KeptCopy, 'apiVersion' | 'kind'>): string | undefined =>
   kind === undefined || kind === 'Job' ? undefined : `${apiVersion ?? ''} ${kind}`;
 
 /** Its copy on a worker cluster is all that is looked at: nobody would fetch the tails of other Jobs. */

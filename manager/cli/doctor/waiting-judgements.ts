@@ -113,6 +113,6 @@ export function judgeDeletions(kind: Pick<WorkKind, 'of'>, labelled: Labelled, n
   );
 }
 
-/** What several objects are together: `Jobs`, or `objects` where some are of another kind. */
+/** The word for several objects: `Jobs`, or `objects` where some are of another kind. */
 const nounOf = (objects: Labelled): string => (objects.every(({ metadata }) => isJobName(metadata.name)) ? 'Jobs' : 'objects');
 const isJobName = (name: string): boolean => parseQualifiedName(name).qualifier === undefined;

@@ -27,6 +27,7 @@ import {
   OVERRIDE_WEBHOOK,
   RESOURCE_RULES,
   resourceRulesOf,
+  type WebhookKind,
 } from '../../policy/webhook-conditions.ts';
 import type { Identities } from '../../policy/writer.ts';
 import { JOB_SET_DEFINITION, JOB_SETS } from './job-set/definition.ts';
@@ -102,6 +103,7 @@ export async function installWebhooks(
   client: WriteClient,
   { port, certificate, identities, described = [] }: LocalWebhooks,
 ): Promise<void> {
+  const rulesOf = (kind: WebhookKind): object[] => [...RESOURCE_RULES[kind], ...described.flatMap((each) => resourceRulesOf(kind, each))];
   const called = (route: string): object => ({
     url: `https://127.0.0.1:${port}/${route}`,
     caBundle: Buffer.from(certificate.certPem).toString('base64'),
@@ -111,7 +113,7 @@ export async function installWebhooks(
     admissionReviewVersions: ['v1'],
     sideEffects: 'None',
     clientConfig: called('override'),
-    rules: [...RESOURCE_RULES.Validating, ...described.flatMap((each) => resourceRulesOf('Validating', each))],
+    rules: rulesOf('Validating'),
     matchConditions: ofInstallation(OVERRIDE_CONDITIONS, identities),
   };
   for (const [kind, route] of [
@@ -128,7 +130,7 @@ export async function installWebhooks(
           failurePolicy: 'Fail',
           timeoutSeconds: 10,
           clientConfig: called(route),
-          rules: [...RESOURCE_RULES[kind], ...described.flatMap((each) => resourceRulesOf(kind, each))],
+          rules: rulesOf(kind),
           ...omitUndefined({ objectSelector: objectSelectorOf(kind) }),
           matchConditions: matchConditions(kind, identities),
         },

@@ -11,7 +11,7 @@ import type { Table } from '../text-table.ts';
 
 export type Grouping = { readonly kind: 'queue' | 'cluster' | 'namespace' | 'user' } | { readonly kind: 'label'; readonly key: string };
 
-/** What the objects of a group hold together. */
+/** Usage of the objects of a group together. */
 export type GroupUsage = { readonly name: string; readonly admitted: number; readonly waiting: number; readonly holds: Requests };
 
 /** Of Jobs and objects of other kinds. The most first: by the first resource that differs, in the order of {@link resourcesOf}. */
@@ -70,7 +70,7 @@ function groupOf(
   }
 }
 
-/** Whoever may write an object may write nonsense into its record. */
+/** The requests of a record, into which whoever may write the object may write nonsense. */
 function readable({ requests }: AdmissionRecord): Requests {
   try {
     return parseRequests(requests);

@@ -34,14 +34,17 @@ export function createReconciliation({ asked, inPlace, outOfPlace, hasJoined, co
 
   async function round(signal: AbortSignal): Promise<void> {
     const token = asked();
-    if (token === undefined) keysOutOfPlace.clear();
-    if (token === undefined && !isUnlisted) return;
+    if (token === undefined) {
+      keysOutOfPlace.clear();
+      // Nobody asks: the list is made for the labels that it restores.
+      if (isUnlisted && (await outOfPlace(signal)) !== undefined) isUnlisted = false;
+      return;
+    }
     for (const key of keysOutOfPlace) if (inPlace(key)) keysOutOfPlace.delete(key);
     if (keysOutOfPlace.size > 0) return;
     const found = await outOfPlace(signal);
     if (found === undefined) return;
     isUnlisted = false;
-    if (token === undefined) return;
     for (const key of found) keysOutOfPlace.add(key);
     if (keysOutOfPlace.size === 0 && asked() === token && !signal.aborted) confirm(token);
   }

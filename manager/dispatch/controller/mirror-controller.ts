@@ -163,11 +163,10 @@ class Mirror implements MirrorController {
     if (group.local === undefined || isFinished(group.local.status)) this.#forgetWithoutCopy(key);
     for (const name of group.clusters.keys())
       this.#deps.clusters.get(name)?.starts.saw(key, group.copies.find(({ cluster, deleting }) => cluster === name && !deleting)?.job);
-    const plan = decideMirror(group, this.#deps.clock.now());
-    if (plan.nameHeld !== true) this.#nameHeldSinceMs.delete(key);
-    else if (group.nameHeldSinceMs === undefined) this.#nameHeldSinceMs.set(key, this.#deps.clock.now());
-    if (!hasEndedCopy(group)) this.#endedSinceMs.delete(key);
-    else if (group.endedSinceMs === undefined) this.#endedSinceMs.set(key, this.#deps.clock.now());
+    const nowMs = this.#deps.clock.now();
+    const plan = decideMirror(group, nowMs);
+    noteSince(this.#nameHeldSinceMs, key, plan.nameHeld === true, nowMs);
+    noteSince(this.#endedSinceMs, key, hasEndedCopy(group), nowMs);
     for (const action of plan.remote) this.#deps.clusters.get(action.cluster)?.wake(key, { now: !isTriedAnyway(group, action) });
     const waitMs = await this.#homeWriter.write(key, group.local, plan.home);
     const again = Math.min(waitMs ?? Number.POSITIVE_INFINITY, plan.againAfterMs ?? Number.POSITIVE_INFINITY);
@@ -233,6 +232,12 @@ class Mirror implements MirrorController {
     }
     return undefined;
   }
+}
+
+/** Notes since when something is so for a Job, until it is so no longer. */
+function noteSince(sinceMs: Map<string, number>, key: string, isSo: boolean, nowMs: number): void {
+  if (!isSo) sinceMs.delete(key);
+  else if (!sinceMs.has(key)) sinceMs.set(key, nowMs);
 }
 
 const mapEntry = <V>(key: string, value: V | undefined): [string, V][] => (value === undefined ? [] : [[key, value]]);
