@@ -103,7 +103,7 @@ const MANAGER_LAYERS: readonly (readonly string[])[] = [
   ['dispatch/controller'],
   ['dispatch/connection'],
   ['dispatch/writes'],
-  ['dispatch/token', 'dispatch/lease'],
+  ['dispatch/token', 'dispatch/lease', 'dispatch/listing'],
   ['dispatch/cluster'],
   ['dispatch/decisions'],
   ['dispatch/mirror'],

@@ -141,8 +141,7 @@ export function createDispatch(deps: DispatchDeps): Dispatch {
       const lists = await Promise.all([kind.resource, WORKER_CLUSTERS].map(ask));
       return lists.map(({ resourceVersion }) => resourceVersion).reduce(laterVersion);
     },
-    clusters: () =>
-      clusters.names().map((name) => ({ name, shown: clusters.get(name)?.health().contact === 'Ready', givenUp: isGivenUp(name) })),
+    clusters: () => clusters.names().map((name) => ({ name, shown: clusters.get(name)?.hasShownAll() === true, givenUp: isGivenUp(name) })),
     onUnanswered: (error) => log.warn('how far the manager cluster has come cannot be read yet', { error }),
     onMissing: (missing) => metrics.homeRestored.set(missing.length),
     onProblemChanged() {
@@ -181,6 +180,7 @@ export function createDispatch(deps: DispatchDeps): Dispatch {
         givenUp: () => isGivenUp(name),
         fencedKinds: kind.others.flatMap(({ fence }) => (typeof fence === 'string' ? [] : [fence])),
         shownFence: () => workerClusters.get({ namespace: '', name })?.status?.worker,
+        homeRestored: () => homeHistory.problem() !== undefined,
         homeJudged: (signal) => homeHistory.settle(signal),
         inPlace: (localKey, copies) => mirror.inPlace(localKey, copies),
         origin,

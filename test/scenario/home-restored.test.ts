@@ -4,10 +4,10 @@
  */
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { WORKER_CLUSTERS } from '../../manager/api/worker-cluster.ts';
-import { CLUSTERS_ANNOTATION } from '../../shared/api/names.ts';
+import { CLUSTERS_ANNOTATION, ORIGIN_LABEL } from '../../shared/api/names.ts';
 import { JOBS, NAMESPACES } from '../../shared/api/resources.ts';
 import { createRestorableWorld, MANAGER, type RestorableWorld, type Supervised } from './restorable-world.ts';
-import { HOME, NAMESPACE } from './whole-world.ts';
+import { HOME, NAMESPACE, type RunningProgram } from './whole-world.ts';
 
 let world: RestorableWorld;
 let manager: Supervised;
@@ -28,19 +28,27 @@ const sendTo = (cluster: string): Promise<unknown> => {
   return world.home.patch(JOBS, { namespace: NAMESPACE, name: 'sum' }, { type: 'merge', body });
 };
 
-/** The Job runs on eu-1, and its home is put back to before it was admitted; its user now has it sent to us-2. */
-async function restoreHome(): Promise<void> {
+/**
+ * The Job runs on eu-1, and its home is put back to before it was admitted; its user now has it sent to us-2. With `unseen`, what is done
+ * on eu-1 before that while no manager works.
+ */
+async function restoreHome(unseen?: () => Promise<unknown>): Promise<void> {
   const first = world.startManager('manager', MANAGER);
   await world.pass(10);
   first.terminate();
   await world.pass(5);
   await world.submit('sum', { seconds: 240, annotations: { [CLUSTERS_ANNOTATION]: 'eu-1' } });
   const backup = world.plane(HOME).backUp();
-  manager = world.supervise(() => world.startManager('manager', MANAGER));
+  const start = (): RunningProgram => world.startManager('manager', MANAGER);
+  const second = unseen === undefined ? undefined : start();
+  if (second === undefined) manager = world.supervise(start);
   await world.pass(30);
   expect(await runningOn('eu-1')).toBe(1);
+  second?.kill();
+  await unseen?.();
   await world.plane(HOME).restore(backup, 'Broken');
   await sendTo('us-2');
+  if (second !== undefined) manager = world.supervise(start);
 }
 
 /** Others write there, so that the store comes to any version that anybody has seen. */
@@ -104,4 +112,21 @@ test('a cluster that is given up is not waited for', async () => {
   await world.home.patch(WORKER_CLUSTERS, { namespace: '', name: 'eu-1' }, { type: 'merge', body: { spec: { state: 'Lost' } } });
   await world.pass(10);
   expect(await world.namesOn('us-2')).toEqual(['sum']);
+});
+
+test('pods whose copy was deleted while no manager saw it are found, and the Job starts when they have ended', async () => {
+  await restoreHome(() => world.client('eu-1').delete(JOBS, { namespace: NAMESPACE, name: 'sum' }, { propagationPolicy: 'Orphan' }));
+  let most = await world.pass(90);
+  expect([await runningOn('eu-1'), await runningOn('us-2')]).toEqual([1, 0]);
+  expect(await dispatched()).toMatch(/^False PodsRemain: the copy on cluster "eu-1" is gone, .* kubectl delete pod -n team sum-/);
+  most = Math.max(most, await world.pass(600));
+  expect([most, await world.endOf('sum')]).toEqual([1, 'Complete']);
+});
+
+test('a copy that lost its label while no manager saw it is found by its template', async () => {
+  const unlabelled = { metadata: { labels: { [ORIGIN_LABEL]: null } } };
+  await restoreHome(() => world.client('eu-1').patch(JOBS, { namespace: NAMESPACE, name: 'sum' }, { type: 'merge', body: unlabelled }));
+  const most = await world.pass(900);
+  expect([most, await world.endOf('sum')]).toEqual([1, 'Complete']);
+  expect([await world.namesOn('eu-1'), await world.namesOn('us-2')]).toEqual([[], []]);
 });

@@ -7,7 +7,7 @@ import type { ReadClient, WatchClient } from '../../../shared/kube/client.ts';
 import { essentialsOfNode } from '../cluster/node-capacity.ts';
 import { localKeyOfCopy } from '../../work-kind/copy-marks.ts';
 import { createInformerOfKinds } from '../../work-kind/informer-of-kinds.ts';
-import { essentialsOfAny } from './copies-by-template.ts';
+import { essentialsOfAny } from '../listing/copies-by-template.ts';
 import { createInformerOfServed, type InformerOfServed, servedBy, type Served } from './informer-of-served.ts';
 import { createServedKinds, type ServedKinds } from './served-kinds.ts';
 import type { RemoteClusterOptions } from './remote-cluster-contract.ts';

@@ -42,6 +42,11 @@ export interface RemoteCluster {
   health(): ClusterHealth;
   /** Ready: the cluster answers, the Lease there is held, and all its copies are known. */
   contact(): Contact;
+  /**
+   * Whether all that runs there of this manager's Jobs is known, since the manager cluster was restored: copies, those without their label,
+   * and pods without their copy.
+   */
+  hasShownAll(): boolean;
   /** Whether copies can be created on the cluster. */
   ability(): AbilityNow;
   /** A copy was created, or existed. */
@@ -120,6 +125,8 @@ export type RemoteClusterOptions = {
   /** Namespaces that may have the Leases of manager and worker; the first is the configured one. */
   readonly leaseNamespaces: readonly string[];
   readonly renewIntervalMs: number;
+  /** The manager cluster was restored, and some cluster has not shown all that runs there. */
+  readonly homeRestored: () => boolean;
   /** Resolves when the versions stored on worker clusters are judged. False: the manager cluster did not answer. */
   readonly homeJudged: (signal: AbortSignal) => Promise<boolean>;
   /** Whether the operator has given the cluster up: the Lease is kept while it answers, but confirms no fence token any more. */
@@ -142,7 +149,7 @@ export type RemoteClusterOptions = {
   readonly objectWaiters: ObjectWaiters;
   /** A copy of this Job has changed. */
   readonly onCopyChanged: (localKey: string) => void;
-  /** Contact was gained or lost. */
+  /** Contact was gained or lost, or {@link RemoteCluster.hasShownAll} has changed. */
   readonly onContactChanged: (cluster: RemoteCluster) => void;
   /** The health has changed, in contact or otherwise. */
   readonly onHealthChanged: (cluster: RemoteCluster) => void;

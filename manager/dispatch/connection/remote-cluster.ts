@@ -34,6 +34,8 @@ import type { Inventory } from '../cluster/cluster-status.ts';
 import type { WorkerFinding } from '../cluster/worker-finding.ts';
 import { isListed, localKeyOfCopy } from '../../work-kind/copy-marks.ts';
 import type { LeaseKept } from '../lease/cluster-lease.ts';
+import { createCompleteListing, type CompleteListing } from '../listing/complete-listing.ts';
+import { createReconciliation, type Reconciliation } from '../listing/reconciliation.ts';
 import { createLeasePlaces, type LeasePlaces } from '../lease/lease-places.ts';
 import { leasedWrites } from '../lease/leased-writes.ts';
 import { createWorkerAbsence, type WorkerAbsence } from '../lease/worker-absence.ts';
@@ -45,21 +47,15 @@ import { createOwnWrites, type OwnWrites } from '../writes/own-writes.ts';
 import { createWriteTroubles } from '../writes/write-troubles.ts';
 import { COPIES_BY_LOCAL_KEY, createClusterInformers } from './cluster-informers.ts';
 import { createClusterInventory, type ClusterInventory } from './cluster-inventory.ts';
-import { restoreLabels } from './copies-by-template.ts';
 import { createFinishedCopies, type FinishedCopies } from './finished-copies.ts';
 import { contactIn, type Served } from './informer-of-served.ts';
-import { listOnce } from './list-once.ts';
 import { createRateSlots } from './rate-slots.ts';
-import { createReconciliation, type Reconciliation } from './reconciliation.ts';
 import type { RemoteCluster, RemoteClusterOptions } from './remote-cluster-contract.ts';
 import { createStartInquiries, type StartInquiries } from './start-inquiries.ts';
 
 const RATE_LIMIT = { baseDelayMs: 200, maxDelayMs: 60_000 };
 
 const PROBE_INTERVAL_MS = 10_000;
-
-/** Timeout of the list of all Jobs that precedes the confirmation of a worker's fence token. */
-const FRESH_LIST_MS = 60_000;
 
 /** Interval while the cluster does not answer, or its Jobs are not listed yet. */
 const PROBE_AGAIN_MS = 1_000;
@@ -97,8 +93,8 @@ class ConnectedCluster implements RemoteCluster {
   readonly #prober: ClusterProbe;
   readonly #leases: LeasePlaces;
   readonly #absence: WorkerAbsence;
+  readonly #listing: CompleteListing;
   readonly #reconciliation: Reconciliation;
-  readonly #allJobs: () => Informer<WorkObject>;
   /** Resolves when the cluster may be used and the Lease there is held, or when the connection is stopped. */
   readonly #usable = Promise.withResolvers<void>();
   #isUsed = false;
@@ -147,7 +143,7 @@ class ConnectedCluster implements RemoteCluster {
     const onReadable = (): void => (this.#becomes(this.#health), options.onContactChanged(this));
     const onKindsChanged = (): void => (this.#report(), options.onContactChanged(this));
     const informers = createClusterInformers(options, { ...watching, onReadable, onKindsChanged });
-    ({ copies: this.#copies, served: this.#served, allJobs: this.#allJobs, nodes: this.#nodes } = informers);
+    ({ copies: this.#copies, served: this.#served, nodes: this.#nodes } = informers);
     const onFound = (): void => this.#report();
     this.#inventory = createClusterInventory(options, watching, () => this.contact() === 'Ready', onFound);
     // Registered before the handler of `createOwnWrites`, which forgets deletions of this manager.
@@ -176,11 +172,20 @@ class ConnectedCluster implements RemoteCluster {
     this.#absence = createWorkerAbsence(clock, () => {
       for (const key of this.localKeys()) options.onCopyChanged(key);
     });
+    this.#listing = createCompleteListing({
+      ...options,
+      cluster: this,
+      onPods: (key, copy) => (this.unanswered.unlisted(key, copy), options.onCopyChanged(key)),
+      allJobs: informers.allJobs,
+      unlisted: () => this.#served.unlisted(),
+      inPlace: (key, job) => options.inPlace(key, [{ cluster: name, job, deleting: false }]),
+      onComplete: () => options.onContactChanged(this),
+    });
     this.#reconciliation = createReconciliation({
       asked: () => this.#tokenAsked(),
       inPlace: (key) => options.inPlace(key, this.copiesOf(key)),
-      outOfPlace: (signal) => this.#outOfPlace(signal),
-      hasJoined: options.hasJoined,
+      outOfPlace: this.#listing.outOfPlace,
+      isListDue: () => this.contact() === 'Ready' && this.#listing.isDue(),
       confirm: (token) => {
         this.#leases.confirm(token, options.shownFence());
         this.#wakeUp.resolve();
@@ -420,14 +425,8 @@ class ConnectedCluster implements RemoteCluster {
     return isToBeTold ? this.#leases.tokenAsked(this.#options.shownFence()) : undefined;
   }
 
-  /** Keys of Jobs with copies that must not run, by a new list of all Jobs: the cache may be stale, and lacks unlabelled copies. */
-  async #outOfPlace(signal: AbortSignal): Promise<readonly string[] | undefined> {
-    const { inPlace, clock, origin, log } = this.#options;
-    const listed = await listOnce(this.#allJobs(), clock, FRESH_LIST_MS, signal);
-    const copies = [...(listed ?? []), ...this.#served.unlisted()];
-    await restoreLabels(this, copies, origin, log);
-    const outOfPlace = copies.filter((job) => !inPlace(localKeyOfCopy(job), [{ cluster: this.name, job, deleting: false }]));
-    return listed && outOfPlace.map(localKeyOfCopy);
+  hasShownAll(): boolean {
+    return this.contact() === 'Ready' && this.#listing.isComplete();
   }
 
   async #untilNextProbe(signal: AbortSignal): Promise<void> {

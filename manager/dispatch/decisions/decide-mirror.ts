@@ -5,7 +5,16 @@ import { omitUndefined } from '../../../shared/runtime/omit-undefined.ts';
 import type { AdmissionRecord } from '../../api/records.ts';
 import { copyIdentity, copyName } from '../../work-kind/copy-marks.ts';
 import { fencedOffStatus, isBlocking, lossChangesAfterMs } from '../mirror/lost-place.ts';
-import { type Copy, hasOpenWrites, isCurrent, isOf, isOnChanged, isReady, type MirrorGroup } from '../mirror/mirror-group.ts';
+import {
+  type Copy,
+  hasOpenWrites,
+  isCurrent,
+  isOf,
+  isOnChanged,
+  isReady,
+  type MirrorGroup,
+  troubleOfDoubt,
+} from '../mirror/mirror-group.ts';
 import { unclearPlaces } from '../mirror/missing-copy.ts';
 import { notDispatched } from '../status-home/own-conditions.ts';
 import { decideDeletion } from './decide-deletion.ts';
@@ -96,7 +105,7 @@ function decideOnKnown(group: MirrorGroup, nowMs: number): MirrorPlan {
   const blocked = inTheWay || later.length > 0 || hasOpenWrites(group) || group.homeRestored !== undefined;
   const others = plan.remote.filter((action) => !startsCopy(action) || !blocked);
   if (blocked && others.length < plan.remote.length) {
-    const trouble = group.homeRestored ?? troubleOn(group, stale);
+    const trouble = group.homeRestored ?? troubleOn(group, stale) ?? troubleOfDoubt(group);
     if (trouble !== undefined) {
       const home = writeHome(kind, local, kind.home.of({ local, remote: local.status, own: [notDispatched(trouble)], nowMs }));
       return { ...plan, home, remote: [...staleCopies, ...others] };

@@ -143,8 +143,14 @@ export const isReady = (group: MirrorGroup, cluster: string): boolean => group.c
  * A write of this manager may still be carried out on a cluster other than the recorded one. Admission records no other cluster before such
  * writes are settled, but a record can be lost or restored. On a lost cluster a write cannot be settled, and the worker there is fenced.
  */
-export const hasOpenWrites = (group: MirrorGroup): boolean =>
-  [...group.clusters].some(([name, { doubt, contact }]) => name !== placeOf(group) && doubt.kind !== 'None' && contact !== 'Lost');
+export const hasOpenWrites = (group: MirrorGroup): boolean => viewsInDoubt(group).length > 0;
+/** Why it is not known yet whether something runs on a cluster that the record does not name. */
+export const troubleOfDoubt = (group: MirrorGroup): DispatchProblem | undefined =>
+  viewsInDoubt(group).find(({ problem }) => problem !== undefined)?.problem;
+const viewsInDoubt = (group: MirrorGroup): readonly ClusterView[] =>
+  [...group.clusters].flatMap(([name, view]) =>
+    name !== placeOf(group) && view.doubt.kind !== 'None' && view.contact !== 'Lost' ? [view] : [],
+  );
 export const isOf = (copy: DeepReadonly<WorkObject>, local: DeepReadonly<WorkObject>): boolean =>
   copyIdentity(copy)?.originUid === local.metadata.uid;
 export const isCurrent = (group: MirrorGroup, { cluster, job }: Copy, local: DeepReadonly<WorkObject>, record: AdmissionRecord): boolean =>

@@ -36,12 +36,6 @@ const EDITS: readonly [object, ...object[]] = [
 export const copiesOn = ({ history }: Cluster): Job[] =>
   [...history.jobs.values()].filter((job) => originUidOf(job) !== undefined && !isOver(job));
 
-/** A copy is there that no manager can list. */
-export const hasUnlisted = ({ history }: Cluster): boolean =>
-  [...history.jobs.values()].some(
-    (job) => originUidOf(job) !== undefined && ['somebody', undefined].includes(job.metadata.labels?.[ORIGIN_LABEL]),
-  );
-
 /** False: there is no copy. */
 export async function editMarks(cluster: Cluster, dice: Dice, trace: (line: string) => void): Promise<boolean> {
   const copy = dice.some(copiesOn(cluster));

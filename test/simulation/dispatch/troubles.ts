@@ -16,7 +16,6 @@ import {
   copiesOn,
   dropsMarks,
   editMarks,
-  hasUnlisted,
   orphanPods,
   removeCopies,
   removeOrphans,
@@ -125,8 +124,6 @@ export function createTroubles({ yard, crew, plan, clock, dice, trace, onlooker,
   async function restore(cluster: Cluster): Promise<boolean> {
     // Whoever cannot look before others have written as much again cannot tell the one course of things from the other, by any version.
     if (cluster === home && cluster.network.disturbed()) return false;
-    // Of a copy that nobody can list its home alone knows where it is.
-    if (cluster === home && workers.some(hasUnlisted)) return false;
     const found = dice.some(backups.get(cluster.name) ?? []);
     if (found === undefined) return false;
     const { backup, atMs } = found;

@@ -1,8 +1,7 @@
 import { templateIdentity } from '../../../shared/api/copy-identity.ts';
 import type { DeepReadonly, WorkObject } from '../../../shared/api/kubernetes.ts';
 import type { Logger } from '../../../shared/runtime/logger.ts';
-import { copyIdentity, copyName, isListed, localKeyOfCopy, marksFor } from '../../work-kind/copy-marks.ts';
-import type { RemoteCluster } from './remote-cluster-contract.ts';
+import { copyIdentity, copyName, isListed, localKeyOfCopy, marksFor, type CopyMarks } from '../../work-kind/copy-marks.ts';
 import type { WorkKind } from '../../work-kind/work-kind.ts';
 
 /**
@@ -24,7 +23,7 @@ export function essentialsOfAny(kind: WorkKind, job: WorkObject, origin: string,
  * changed meanwhile, or whose cluster does not answer, stays as it is for the next list.
  */
 export async function restoreLabels(
-  cluster: Marking,
+  cluster: MarkWriter,
   copies: readonly DeepReadonly<WorkObject>[],
   origin: string,
   log: Logger,
@@ -41,7 +40,11 @@ export async function restoreLabels(
   }
 }
 
-type Marking = Pick<RemoteCluster, 'name' | 'wrote'> & { readonly writer: Pick<RemoteCluster['writer'], 'mark'> };
+export type MarkWriter = {
+  readonly name: string;
+  readonly wrote: (localKey: string, copy: WorkObject) => void;
+  readonly writer: { readonly mark: (copy: WorkObject, marks: CopyMarks) => Promise<WorkObject> };
+};
 
 function isCopyByTemplate({ metadata, spec }: WorkObject, origin: string, besideOriginal: boolean): boolean {
   const identity = templateIdentity(spec);

@@ -8,8 +8,8 @@ export type ReconciliationDeps = {
   readonly inPlace: (localKey: string) => boolean;
   /** Keys of Jobs with a copy out of place, by a list of all copies; undefined when the list fails. */
   readonly outOfPlace: (signal: AbortSignal) => Promise<readonly string[] | undefined>;
-  /** The cluster has just joined, and may have copies of before it left that have lost their label: they are listed once, unasked. */
-  readonly hasJoined: boolean;
+  /** All copies are to be listed though no worker asks. */
+  readonly isListDue: () => boolean;
   /** Every copy is in place: confirm this token to the worker now. */
   readonly confirm: (token: string) => void;
   readonly clock: Clock;
@@ -17,7 +17,7 @@ export type ReconciliationDeps = {
 
 /**
  * Confirms to a worker that asks for it that no copy is left on its cluster that must not run. Copies are listed only while the worker
- * asks, and once where the cluster has joined. Jobs found out of place are checked again when they change, or after some time.
+ * asks, and while a list is due. Jobs found out of place are checked again when they change, or after some time.
  */
 export interface Reconciliation {
   /** A copy of this Job has changed. */
@@ -27,8 +27,7 @@ export interface Reconciliation {
   run(signal: AbortSignal): Promise<void>;
 }
 
-export function createReconciliation({ asked, inPlace, outOfPlace, hasJoined, confirm, clock }: ReconciliationDeps): Reconciliation {
-  let isUnlisted = hasJoined;
+export function createReconciliation({ asked, inPlace, outOfPlace, isListDue, confirm, clock }: ReconciliationDeps): Reconciliation {
   const keysOutOfPlace = new Set<string>();
   const wakeUp = createWakeUp(clock);
 
@@ -36,15 +35,14 @@ export function createReconciliation({ asked, inPlace, outOfPlace, hasJoined, co
     const token = asked();
     if (token === undefined) {
       keysOutOfPlace.clear();
-      // Nobody asks: the list is made for the labels that it restores.
-      if (isUnlisted && (await outOfPlace(signal)) !== undefined) isUnlisted = false;
+      // Nobody asks: the list is made for what else it finds.
+      if (isListDue()) await outOfPlace(signal);
       return;
     }
     for (const key of keysOutOfPlace) if (inPlace(key)) keysOutOfPlace.delete(key);
     if (keysOutOfPlace.size > 0) return;
     const found = await outOfPlace(signal);
     if (found === undefined) return;
-    isUnlisted = false;
     for (const key of found) keysOutOfPlace.add(key);
     if (keysOutOfPlace.size === 0 && asked() === token && !signal.aborted) confirm(token);
   }

@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest';
-import { essentialsOfAny, restoreLabels } from '../../../../../manager/dispatch/connection/copies-by-template.ts';
+import { essentialsOfAny, restoreLabels } from '../../../../../manager/dispatch/listing/copies-by-template.ts';
 import { copyIdentity } from '../../../../../manager/work-kind/copy-marks.ts';
 import { remoteJob } from '../../../../../manager/work-kind/job/copy/remote-job.ts';
-import type { Job } from '../../../../../shared/api/kubernetes.ts';
+import type { Job, WorkObject } from '../../../../../shared/api/kubernetes.ts';
 import { silentLogger } from '../../../../../shared/runtime/logger.ts';
 import { anAdmittedJob } from '../../../../support/jobs.ts';
 import { JOB_KIND } from '../../../../../manager/work-kind/job/job-kind.ts';
@@ -41,7 +41,7 @@ test('the copies that lack their label are marked, and one that cannot be keeps 
     name: 'eu-1',
     wrote: (key: string) => void known.push(key),
     writer: {
-      mark: (job: Job, marks: object) => {
+      mark: (job: WorkObject, marks: object) => {
         if (job.metadata.uid === 'refusing') return Promise.reject(new Error('conflict'));
         marked.push([job.metadata.name, marks]);
         return Promise.resolve(job);

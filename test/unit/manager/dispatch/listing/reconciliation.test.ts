@@ -1,9 +1,9 @@
 import { describe, expect, test } from 'vitest';
-import { createReconciliation } from '../../../../../manager/dispatch/connection/reconciliation.ts';
+import { createReconciliation } from '../../../../../manager/dispatch/listing/reconciliation.ts';
 import { FakeClock } from '../../../../support/fake-clock.ts';
 
 describe('a worker that asks whether its cluster is in order', () => {
-  function asking(first: string | undefined, stale: string[], hasJoined = false) {
+  function asking(first: string | undefined, stale: string[], isListDue = false) {
     const clock = new FakeClock();
     const state = { token: first, confirmed: [] as string[], looks: 0 };
     const stop = new AbortController();
@@ -14,7 +14,7 @@ describe('a worker that asks whether its cluster is in order', () => {
         state.looks++;
         return [...stale];
       },
-      hasJoined,
+      isListDue: () => isListDue && state.looks === 0,
       confirm: (token) => void state.confirmed.push(token),
       clock,
     });
@@ -42,7 +42,7 @@ describe('a worker that asks whether its cluster is in order', () => {
     await end();
   });
 
-  test('or that has just joined, is listed once, and answered only if it asks', async () => {
+  test('or whose copies are to be listed unasked, is answered only if it asks', async () => {
     const { clock, state, reconciliation, end } = asking(undefined, ['team/a'], true);
     await clock.settle();
     reconciliation.wake();
