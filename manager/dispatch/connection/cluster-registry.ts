@@ -1,4 +1,3 @@
-import { createHash } from 'node:crypto';
 import type { DeepReadonly } from '../../../shared/api/kubernetes.ts';
 import { MANAGER_FIELD_MANAGER, WORKER_CONTROLLER_NAME } from '../../../shared/api/names.ts';
 import type { KubeClient, ReadClient, StatusClient, WriteClient } from '../../../shared/kube/client.ts';
@@ -8,7 +7,6 @@ import { findCondition } from '../../../shared/kube/conditions.ts';
 import { parseKey } from '../../../shared/kube/keys.ts';
 import { createWorkqueue, type Workqueue } from '../../../shared/kube/workqueue.ts';
 import type { ClusterAccess } from '../../../shared/kube/cluster-access.ts';
-import { KubeconfigError } from '../../../shared/kube/kubeconfig/kubeconfig-error.ts';
 import type { Clock } from '../../../shared/runtime/clock.ts';
 import type { Logger } from '../../../shared/runtime/logger.ts';
 import { forgetSeries } from '../../../shared/runtime/forget-series.ts';
@@ -16,11 +14,14 @@ import { onAbort } from '../../../shared/runtime/tasks.ts';
 import { servesNamespace } from '../../api/served-namespaces.ts';
 import { ClusterCondition, WORKER_CLUSTERS, type WorkerCluster } from '../../api/worker-cluster.ts';
 import type { DispatchMetrics } from '../metrics/dispatch-metrics.ts';
-import { judgeIdentities, type IdentityProblem, type KnownCluster } from '../cluster/cluster-identities.ts';
+import { createReadyGauge, type ReadyGauge } from '../metrics/ready-gauge.ts';
+import { judgeIdentities, type IdentityProblem } from '../cluster/cluster-identities.ts';
 import type { ClusterHealth } from '../cluster/cluster-health.ts';
 import { clusterStatus, type ConfigurationProblem, type Finding } from '../cluster/cluster-status.ts';
-import type { ClusterView } from '../mirror/mirror-group.ts';
+import type { ClusterView, Contact } from '../mirror/mirror-group.ts';
 import { createClusterRemoval, type ClusterRemoval } from '../cluster/cluster-removal.ts';
+import { type Access, type AccessReader, createAccessReader } from './access-reader.ts';
+import { type ClusterIdentityRegister, createClusterIdentityRegister } from './cluster-identity-register.ts';
 import { createInitialProbes, type InitialProbes } from './initial-probes.ts';
 import { createLossCount, type LossCount } from '../cluster/loss-count.ts';
 import { mergePatchBetween, sameJson } from '../../api/json-diff.ts';
@@ -29,10 +30,7 @@ import { withoutRemoval, withRemoval } from '../cluster/removal-status.ts';
 import type { KnownPlaces } from '../mirror/recorded-place.ts';
 import type { RemoteCluster } from './remote-cluster-contract.ts';
 import { renewableAccess, type RenewableAccess } from '../token/renewable-access.ts';
-import { nextLookMs } from '../token/token-expiry.ts';
 import { createTokenRenewal, type TokenRenewal } from '../token/token-renewal.ts';
-import { accessOrProblem, type WorkerAccess } from '../token/worker-access.ts';
-import { readWorkerSecret } from '../token/worker-secret.ts';
 
 /** The worker clusters, connected as their WorkerClusters say. */
 export interface ClusterRegistry {
@@ -91,24 +89,6 @@ type Running = {
   readonly cluster: RemoteCluster;
   readonly stop: () => Promise<void>;
 };
-type Access =
-  /** `fingerprint` covers everything that requires a new connection; `worker` is undefined for the manager cluster itself. */
-  | { readonly kind: 'Access'; readonly fingerprint: string; readonly worker: WorkerAccess | undefined }
-  | { readonly kind: 'Problem'; readonly problem: ConfigurationProblem };
-
-/** `read` is the identity read last, `used` the identity that is recorded, or about to be. */
-type Identity = { readonly read: string; readonly used: string | undefined };
-
-/** `version` is that of the text. */
-type Reading = { readonly version: string; readonly result: WorkerAccess | KubeconfigError };
-
-/**
- * Secrets are read, not watched, so that the manager needs only `get` on the few that are referenced. A Secret is read sooner before its
- * token expires.
- */
-const SECRET_CHECK_MS = 30_000;
-/** Interval while the Secret has no usable access. */
-const SECRET_MISSED_MS = 5_000;
 /** Where two managers share a manager cluster, too, the other one overwrites this status at once. */
 const OTHER_MANAGER_REPORT_INTERVAL_MS = 10_000;
 const CONCURRENCY = 8;
@@ -128,12 +108,9 @@ class Registry implements ClusterRegistry {
   readonly #running = new Map<string, Running>();
   readonly #connectedBefore = new Set<string>();
   readonly #problems = new Map<string, ConfigurationProblem>();
-  /** The last measured reason of each cluster that is not ready. */
-  readonly #notReady = new Map<string, string>();
-  /** The last result of each cluster's Secret. */
-  readonly #lastRead = new Map<string, Reading>();
-  /** The identity of each connected cluster. */
-  readonly #identities = new Map<string, Identity>();
+  readonly #ready: ReadyGauge;
+  readonly #access: AccessReader;
+  readonly #identities: ClusterIdentityRegister;
   /** The last or the next reconnect of each cluster, on the clock's `monotonic`. */
   readonly #reconnects = new Map<string, { readonly atMs: number; readonly isDue: boolean }>();
 
@@ -144,8 +121,6 @@ class Registry implements ClusterRegistry {
   /** WorkerClusters being deleted whose next reconcile is scheduled. */
   readonly #scheduled = new Set<string>();
   readonly places: KnownPlaces;
-  /** Names of WorkerClusters by the identity in use; undefined until needed again. */
-  #namesByUID: ReadonlyMap<string, string> | undefined;
   /** When the status of a cluster last reported another manager. */
   readonly #otherManagerReportedMs = new Map<string, number>();
 
@@ -153,18 +128,24 @@ class Registry implements ClusterRegistry {
     this.#deps = deps;
     const { home, clock, log, metrics } = deps;
     this.#tokens = createTokenRenewal({ ...deps, lifeMs: deps.tokenLifeMs, onRenewed: (name) => this.#queue.add(name) });
+    this.#access = createAccessReader(home, deps.secretsNamespace, this.#tokens);
+    this.#identities = createClusterIdentityRegister({
+      get: (name) => this.#workerCluster(name),
+      list: () => deps.workerClusters.list(),
+    });
     this.#removal = createClusterRemoval({ home, clock, log, cached: (name) => this.#workerCluster(name) });
+    this.#ready = createReadyGauge(metrics);
     this.#losses = createLossCount(deps.clock);
     this.#first = createInitialProbes(clock, () => this.names());
     this.places = {
       has: (name) => this.#workerCluster(name) !== undefined,
-      uidOf: (name) => this.#uidOf(name),
-      nameOf: (uid) => this.#nameOf(uid),
+      uidOf: this.#identities.uidOf,
+      nameOf: this.#identities.nameOf,
     };
     const rateLimit = { baseDelayMs: 500, maxDelayMs: 30_000 };
     this.#queue = createWorkqueue({ name: 'worker-clusters', clock, rateLimit, metrics: metrics.workqueues.of('worker-clusters') });
     const changed = ({ metadata }: { readonly metadata: { readonly name: string } }): void => {
-      this.#namesByUID = undefined;
+      this.#identities.workerClustersChanged();
       this.#queue.add(metadata.name);
     };
     deps.workerClusters.addHandler({ added: changed, updated: changed, deleted: changed });
@@ -225,18 +206,7 @@ class Registry implements ClusterRegistry {
     const running = this.#running.get(name);
     const leaving = workerCluster.metadata.deletionTimestamp !== undefined;
     if (running !== undefined) return { ...running.cluster.view(localKey, sinceMs), leaving };
-    const { jobController = WORKER_CONTROLLER_NAME, local = false, servedNamespaces } = workerCluster.spec;
-    const contact = this.#problems.has(name) ? 'Lost' : 'Connecting';
-    const served = servesNamespace(servedNamespaces, parseKey(localKey).namespace);
-    return {
-      contact: served ? contact : 'NotServed',
-      leaving,
-      jobController,
-      local,
-      problem: undefined,
-      doubt: { kind: 'None' },
-      untouchedSinceMs: undefined,
-    };
+    return { ...viewUnconnected(workerCluster.spec, localKey, this.#problems.has(name) ? 'Lost' : 'Connecting'), leaving };
   }
 
   /**
@@ -251,10 +221,10 @@ class Registry implements ClusterRegistry {
       this.#first.forget(name);
       this.#losses.forget(name);
       this.#problems.delete(name);
-      this.#lastRead.delete(name);
+      this.#access.forget(name);
       this.#reconnects.delete(name);
       this.#tokens.forget(name);
-      this.#measure(name, undefined);
+      this.#ready.set(name, undefined);
       this.#otherManagerReportedMs.delete(name);
       await this.#stop(name);
       this.#connectedBefore.delete(name);
@@ -264,7 +234,7 @@ class Registry implements ClusterRegistry {
       // A cluster that never ran counts as removed, too.
       return this.#deps.onMembershipChanged({ name, uid: undefined, localKeys: [] }); // 1
     }
-    const access = await this.#access(workerCluster, signal); // 2
+    const access = await this.#access.read(workerCluster, signal); // 2
     if (access.kind === 'Problem') {
       this.#problems.set(name, access.problem);
       await this.#stop(name);
@@ -278,49 +248,15 @@ class Registry implements ClusterRegistry {
     const removal = await this.#removal.advance(workerCluster, () => this.#remains(name), signal); // 4
     if (hasChanged && this.#removal.isUnderWay(name)) {
       // Jobs that rest there are to leave the cluster, too.
-      this.#deps.onMembershipChanged({ name, uid: this.#uidOf(name), localKeys: this.get(name)?.localKeys() ?? [] });
+      this.#deps.onMembershipChanged({ name, uid: this.#identities.uidOf(name), localKeys: this.get(name)?.localKeys() ?? [] });
     }
     const heldBackMs = await this.#writeStatus(workerCluster, removal, signal); // 5
-    return { requeueAfterMs: Math.min(heldBackMs ?? Number.POSITIVE_INFINITY, this.#nextLookMs(access)) };
+    return { requeueAfterMs: Math.min(heldBackMs ?? Number.POSITIVE_INFINITY, this.#access.nextReadMs(access, this.#deps.clock.now())) };
   }
 
   #isReconnectDue(name: string): boolean {
     const anew = this.#reconnects.get(name);
     return anew?.isDue === true && anew.atMs <= this.#deps.clock.monotonic();
-  }
-
-  #nextLookMs(access: Access): number {
-    if (access.kind === 'Problem') return SECRET_MISSED_MS;
-    const { token } = access.worker?.credentials ?? {};
-    return nextLookMs(token, this.#deps.clock.now(), { usualMs: SECRET_CHECK_MS, leastMs: SECRET_MISSED_MS });
-  }
-
-  async #access(workerCluster: DeepReadonly<WorkerCluster>, signal: AbortSignal): Promise<Access> {
-    const { spec } = workerCluster;
-    const accessTo = (worker: WorkerAccess | undefined): Access => {
-      // A WorkerCluster that was recreated may mean another cluster at the same address.
-      const { uid } = workerCluster.metadata;
-      const { jobController, local, namespaces, namespaceLabels, servedNamespaces, leaseNamespace } = spec;
-      const made = { jobController, local, namespaces, namespaceLabels, servedNamespaces, leaseNamespace };
-      const connection = JSON.stringify([uid, worker?.endpoint, made]);
-      return { kind: 'Access', fingerprint: createHash('sha256').update(connection).digest('hex'), worker };
-    };
-    if (spec.local === true) return accessTo(undefined);
-    const found = await readWorkerSecret(this.#deps.home, spec, this.#deps.secretsNamespace, signal);
-    if (found.kind === 'Problem') return found;
-    const { name } = workerCluster.metadata;
-    const read = this.#readOnce(name, found.version, found.kubeconfig);
-    if (!(read instanceof KubeconfigError)) return accessTo(this.#tokens.newest(name, read, found));
-    return { kind: 'Problem', problem: { reason: 'KubeconfigInvalid', message: `${found.where}: ${read.message}` } };
-  }
-
-  /** Parses a kubeconfig, which may be costly, once for each version. */
-  #readOnce(cluster: string, version: string, encoded: string): WorkerAccess | KubeconfigError {
-    const last = this.#lastRead.get(cluster);
-    if (last?.version === version) return last.result;
-    const result = accessOrProblem(Buffer.from(encoded, 'base64').toString('utf8'));
-    this.#lastRead.set(cluster, { version, result });
-    return result;
   }
 
   #start(workerCluster: DeepReadonly<WorkerCluster>, access: Access & { kind: 'Access' }, signal: AbortSignal): void {
@@ -364,8 +300,8 @@ class Registry implements ClusterRegistry {
     this.#tokens.connected(name, undefined);
     this.#deps.log.info('disconnecting from a cluster', { cluster: name });
     await running.stop();
-    const uid = this.#uidOf(name);
-    this.#setIdentity(name, undefined);
+    const uid = this.#identities.uidOf(name);
+    this.#identities.set(name, undefined);
     this.#deps.onMembershipChanged({ name, uid, localKeys: running.cluster.localKeys() });
   }
 
@@ -378,10 +314,10 @@ class Registry implements ClusterRegistry {
     if (homeUID === undefined)
       return { reason: 'IdentityUnknown', message: 'the identity of the manager cluster is not known: it has no namespace kube-system' };
     const used = this.#identities.get(name)?.used;
-    this.#setIdentity(name, { read: uid, used });
-    const problem = judgeIdentities(this.#knownClusters(), homeUID).get(name);
+    this.#identities.set(name, { read: uid, used });
+    const problem = judgeIdentities(this.#identities.known(), homeUID).get(name);
     if (problem !== undefined) return problem;
-    this.#setIdentity(name, { read: uid, used: uid });
+    this.#identities.set(name, { read: uid, used: uid });
     const workerCluster = this.#workerCluster(name);
     try {
       if (workerCluster !== undefined) await this.#removal.retain(workerCluster, signal);
@@ -389,7 +325,7 @@ class Registry implements ClusterRegistry {
       await this.#patchStatus(name, { clusterUID: uid }, signal);
       return undefined;
     } catch (error) {
-      this.#setIdentity(name, { read: uid, used });
+      this.#identities.set(name, { read: uid, used });
       this.#deps.log.warn('the identity of a cluster cannot be recorded yet', { cluster: name, error });
       const why = error instanceof Error ? error.message : String(error);
       return { reason: 'IdentityUnknown', message: `its identity and finalizer cannot be written into its WorkerCluster: ${why}` };
@@ -398,28 +334,6 @@ class Registry implements ClusterRegistry {
 
   #workerCluster(name: string): DeepReadonly<WorkerCluster> | undefined {
     return this.#deps.workerClusters.get({ namespace: '', name });
-  }
-
-  #setIdentity(name: string, identity: Identity | undefined): void {
-    if (identity === undefined) this.#identities.delete(name);
-    else this.#identities.set(name, identity);
-    this.#namesByUID = undefined;
-  }
-
-  #uidOf(name: string): string | undefined {
-    return this.#identities.get(name)?.used ?? this.#workerCluster(name)?.status?.clusterUID;
-  }
-
-  #nameOf(uid: string): string | undefined {
-    this.#namesByUID ??= new Map(this.names().flatMap((name): [string, string][] => pair(this.#uidOf(name), name)));
-    return this.#namesByUID.get(uid);
-  }
-
-  #knownClusters(): KnownCluster[] {
-    return this.#deps.workerClusters.list().map(({ metadata: { name, creationTimestamp }, spec, status }) => {
-      const { read, used } = this.#identities.get(name) ?? {};
-      return { name, createdAt: creationTimestamp, local: spec.local === true, recorded: status?.clusterUID ?? used, read };
-    });
   }
 
   async #patchStatus(name: string, patch: unknown, signal: AbortSignal): Promise<void> {
@@ -431,7 +345,7 @@ class Registry implements ClusterRegistry {
   #remains(name: string): WhatRemains {
     const { contact } = this.get(name)?.health() ?? {};
     const copies = contact === 'Connecting' ? 'Unread' : contact === 'Ready' ? this.get(name)?.localKeys().size : undefined;
-    return { jobs: [...this.#deps.heldBy(name, this.#uidOf(name))], copies };
+    return { jobs: [...this.#deps.heldBy(name, this.#identities.uidOf(name))], copies };
   }
 
   /** Writes the status, or returns the milliseconds until it may be written. */
@@ -449,7 +363,7 @@ class Registry implements ClusterRegistry {
       putOffMs === undefined
         ? (clusterStatus(before, finding, this.#losses.after(name, before, finding), generation, clock.now()) ?? before)
         : before;
-    this.#measure(name, findCondition(told?.conditions, ClusterCondition.Ready));
+    this.#ready.set(name, findCondition(told?.conditions, ClusterCondition.Ready));
     metrics.copies.set({ cluster: name }, this.get(name)?.localKeys().size ?? 0);
     const status = withRemoval(told, removal, workerCluster.status, generation, clock.now());
     if (removal?.kind === 'Goes' || sameJson(status ?? {}, workerCluster.status ?? {})) {
@@ -463,19 +377,6 @@ class Registry implements ClusterRegistry {
     }
     await this.#patchStatus(name, mergePatchBetween(workerCluster.status ?? {}, status ?? {}), signal);
     return undefined;
-  }
-
-  #measure(name: string, ready: DeepReadonly<{ status: string; reason: string }> | undefined): void {
-    const { clusterReady, clusterNotReady } = this.#deps.metrics;
-    clusterReady.set({ cluster: name }, ready?.status === 'True' ? 1 : 0);
-    const reason = ready === undefined || ready.status === 'True' ? undefined : ready.reason;
-    const before = this.#notReady.get(name);
-    if (before !== undefined && before !== reason) clusterNotReady.remove({ cluster: name, reason: before });
-    if (reason === undefined) this.#notReady.delete(name);
-    else {
-      this.#notReady.set(name, reason);
-      clusterNotReady.set({ cluster: name, reason }, 1);
-    }
   }
 
   #finding(name: string): Finding {
@@ -497,4 +398,9 @@ class Registry implements ClusterRegistry {
 const withAdvice = (health: ClusterHealth, advice: () => string): ClusterHealth =>
   health.reason === 'Unauthorized' ? { ...health, message: `${health.message}; ${advice()}` } : health;
 
-const pair = (uid: string | undefined, name: string): [string, string][] => (uid === undefined ? [] : [[uid, name]]);
+function viewUnconnected(spec: DeepReadonly<WorkerCluster>['spec'], localKey: string, contact: Contact): ClusterView {
+  const { jobController = WORKER_CONTROLLER_NAME, local = false, servedNamespaces } = spec;
+  const isServed = servesNamespace(servedNamespaces, parseKey(localKey).namespace);
+  const nothing = { problem: undefined, doubt: { kind: 'None' }, untouchedSinceMs: undefined } as const;
+  return { contact: isServed ? contact : 'NotServed', jobController, local, ...nothing };
+}
