@@ -37,15 +37,16 @@ export type FlapFigures = {
 
 async function measureFlaps(clusters: number, jobs: number, flaps: number): Promise<FlapFigures> {
   await using resources = new AsyncDisposableStack();
-  const { kubeconfigs } = await startFleet(clusters + 2, resources);
-  const [first, second, ...others] = kubeconfigs;
-  if (first === undefined || second === undefined) throw new Error('there are fewer than two clusters');
-  const wired = await Promise.all(others.map(async ([name, kubeconfig]) => ({ name, ...(await throughProxy(kubeconfig, resources)) })));
-  const all = new Map([first, second, ...wired.map(({ name, kubeconfig }) => [name, kubeconfig] as const)]);
+  // What comes back is listed wholly: served by the process of the steady clusters, that would keep these from answering.
+  const [steadyFleet, others] = await Promise.all([startFleet(2, resources, 'steady'), startFleet(clusters, resources)]);
+  const wired = await Promise.all(
+    [...others.kubeconfigs].map(async ([name, kubeconfig]) => ({ name, ...(await throughProxy(kubeconfig, resources)) })),
+  );
+  const all = new Map([...steadyFleet.kubeconfigs, ...wired.map(({ name, kubeconfig }) => [name, kubeconfig] as const)]);
   const manager = await startFleetManager(all, resources);
   for (const { name } of wired) await manager.occupy(name, jobs);
   await manager.restartWithRates();
-  const steady = `${first[0]},${second[0]}`;
+  const steady = [...steadyFleet.kubeconfigs.keys()].join(',');
   const measure = (phase: string): Promise<readonly number[]> =>
     manager.latencies(phase, ((CUT_MS + MENDED_MS) / 1000) * flaps * JOBS_PER_SECOND, JOBS_PER_SECOND, steady);
   await measure('warm-up');

@@ -45,10 +45,10 @@ export interface FleetManager {
 
 const ROOT = path.resolve(import.meta.dirname, '..', '..');
 
-/** It ends with `resources`. */
-export async function startFleet(count: number, resources: AsyncDisposableStack): Promise<Fleet> {
+/** Clusters that share one process, `NAME-0` and so on. It ends with `resources`. */
+export async function startFleet(count: number, resources: AsyncDisposableStack, name = 'fleet'): Promise<Fleet> {
   const program = path.join(ROOT, 'test', 'bench', 'worker-fleet-program.ts');
-  const fleet = resources.use(new ChildProgram('the worker clusters', [process.execPath, program, String(count)]));
+  const fleet = resources.use(new ChildProgram('the worker clusters', [process.execPath, program, String(count), name]));
   const { kubeconfigs } = await fleet.find((line) =>
     line.startsWith('{"kubeconfigs"') ? (JSON.parse(line) as { kubeconfigs: Record<string, string> }) : undefined,
   );

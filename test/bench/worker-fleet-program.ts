@@ -1,7 +1,7 @@
 /**
  * Many worker clusters in one process, each an embedded control plane with a node and somebody who reports every copy as complete as soon
- * as he sees it, and those named `stay-...` as running. `node worker-fleet-program.ts COUNT` prints the kubeconfigs by cluster as one line
- * of JSON.
+ * as he sees it, and those named `stay-...` as running. `node worker-fleet-program.ts COUNT NAME` prints the kubeconfigs of NAME-0 and so on
+ * as one line of JSON.
  */
 import type { DeepReadonly, Job } from '../../shared/api/kubernetes.ts';
 import { JOBS, NAMESPACES, NODES } from '../../shared/api/resources.ts';
@@ -20,9 +20,9 @@ import { A_BIG_NODE, NAMESPACE } from './dispatch.ts';
 /** Copies of such a name run for ever. */
 const STAYS = 'stay-';
 
-const count = Number(process.argv[2]);
+const [, , count, name] = process.argv;
 const kubeconfigs: Record<string, string> = {};
-for (let index = 0; index < count; index++) kubeconfigs[`fleet-${index}`] = await startCluster();
+for (let index = 0; index < Number(count); index++) kubeconfigs[`${name}-${index}`] = await startCluster();
 console.log(JSON.stringify({ kubeconfigs }));
 
 async function startCluster(): Promise<string> {
