@@ -1,4 +1,4 @@
-import type { Resource } from '../../shared/api/resources.ts';
+import { JOBS, type Resource } from '../../shared/api/resources.ts';
 import { isAbsent, isForbidden } from '../../shared/kube/api-error.ts';
 import type { ReadClient } from '../../shared/kube/client.ts';
 import { findCondition } from '../../shared/kube/conditions.ts';
@@ -37,10 +37,14 @@ export async function readWorkKinds(client: Pick<ReadClient, 'list'>): Promise<r
   });
 }
 
-/** Whether a word names a kind, as for kubectl: `jobset`, `jobsets`, `jobset.jobset.x-k8s.io`, `jobsets.jobset.x-k8s.io`. */
+/**
+ * Whether a word names a kind, as for kubectl: `jobset`, `jobsets`, `jobset.jobset.x-k8s.io`, `jobsets.jobset.x-k8s.io`. The words of Jobs
+ * alone name no kind of another group.
+ */
 export function isWordFor({ kind, plural, group }: Pick<Resource, 'kind' | 'plural' | 'group'>, word: string): boolean {
   const names = [kind.toLowerCase(), plural];
-  return [...names, ...names.map((name) => `${name}.${group}`)].includes(word.toLowerCase());
+  const short = group === JOBS.group ? names : names.filter((name) => name !== JOBS.plural && name !== JOBS.kind.toLowerCase());
+  return [...short, ...names.map((name) => `${name}.${group}`)].includes(word.toLowerCase());
 }
 
 /** Says of a word that it names none of these kinds, which the manager takes. */

@@ -1,7 +1,9 @@
+import { JOBS } from '../../../shared/api/resources.ts';
 import { parseWireTime } from '../../../shared/api/wire-time.ts';
 import { failureMessage } from '../../api/last-failure.ts';
 import { sanitizeText } from '../../api/sanitize-text.ts';
 import type { HistoryPods, HistoryRecord } from '../../history/history-record.ts';
+import { qualifiedName, resourceOfWork, wordOfKind } from '../../work-kind/qualified-name.ts';
 import { plain } from '../plain-text.ts';
 import type { Table } from '../text-table.ts';
 import { formatAge, formatDuration } from '../time-text.ts';
@@ -15,7 +17,7 @@ export function historyTable(records: readonly HistoryRecord[], withNamespace: b
     rows: records.map((record) => ({
       cells: [
         withNamespace ? `${record.namespace}/${record.name}` : record.name,
-        ...(withKind ? [record.kind ?? 'Job'] : []),
+        ...(withKind ? [wordOf(record)] : []),
         record.outcome,
         record.localQueue ?? '',
         record.cluster ?? '',
@@ -33,6 +35,9 @@ export function historyTable(records: readonly HistoryRecord[], withNamespace: b
     })),
   };
 }
+
+const wordOf = ({ name, kind = JOBS.kind, resource }: HistoryRecord): string =>
+  wordOfKind({ kind, ...resourceOfWork(qualifiedName(resource, name)) });
 
 function spanText(from: string | undefined, to: string | undefined): string {
   const [fromMs, toMs] = [parseWireTime(from), parseWireTime(to)];

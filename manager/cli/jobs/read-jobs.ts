@@ -1,5 +1,6 @@
 import type { Job, ObjectKey } from '../../../shared/api/kubernetes.ts';
 import { MANAGER_CONTROLLER_NAME } from '../../../shared/api/names.ts';
+import { JOBS } from '../../../shared/api/resources.ts';
 import { ApiError, isForbidden, isNotFound } from '../../../shared/kube/api-error.ts';
 import { omitUndefined } from '../../../shared/runtime/omit-undefined.ts';
 import type { ClusterConnection, JobClient } from '../cluster-connection.ts';
@@ -7,7 +8,7 @@ import { CommandError } from '../command-error.ts';
 import { listWork } from '../list-work.ts';
 import { plain } from '../plain-text.ts';
 import type { NamedJob } from './operands.ts';
-import { formatWork, parseQualifiedName, qualifiedName, qualifierOf } from '../../work-kind/qualified-name.ts';
+import { formatWork, parseQualifiedName, qualifiedName, qualifierOf, wordOfKind } from '../../work-kind/qualified-name.ts';
 import type { SingleKind, WorkKind } from '../../work-kind/work-kind.ts';
 import { isWordFor, namesOf, noKind } from '../work-kinds.ts';
 
@@ -75,7 +76,7 @@ export async function findJob(
 export const noSuchJob = (found: FoundJob): string =>
   `there is no ${plain(wordOf(found))} ${plain(parseQualifiedName(found.key.name).name)} in namespace ${plain(found.key.namespace)}${noSuchKind(found)}`;
 
-const wordOf = ({ key, by }: FoundJob): string => by.kind.of(key.name).resource.kind;
+const wordOf = ({ key, by }: FoundJob): string => wordOfKind(by.kind.of(key.name).resource);
 
 /** A word that was read as a namespace may have been meant as a kind. */
 export const noSuchKind = ({ key, kinds = [] }: Pick<FoundJob, 'key' | 'kinds'>): string =>
@@ -138,5 +139,7 @@ const described = (kind: WorkKind<Job>, { metadata }: Pick<Job, 'metadata'>): st
 /** `team/train`, and of another kind than Job `JobSet team/train`; its resource, where the object has no `kind`. */
 export function keyOf({ metadata, kind }: { readonly metadata: ObjectKey; readonly kind?: string }): string {
   const { qualifier, name } = parseQualifiedName(metadata.name);
-  return plain(`${qualifier === undefined ? '' : `${kind ?? qualifier} `}${metadata.namespace}/${name}`);
+  return plain(
+    `${qualifier === undefined ? '' : `${kind === undefined || kind === JOBS.kind ? qualifier : kind} `}${metadata.namespace}/${name}`,
+  );
 }
