@@ -136,9 +136,9 @@ export type PolicyKind = Pick<WorkKindSpec, 'group' | 'resource'> & Partial<Omit
 type DescribedKind = Pick<WorkKindSpec, 'group' | 'resource' | 'kind'> & DescribedFields;
 
 /**
- * The policies with the rules of a described kind that read its fields: who runs it, whether it is suspended, its status and queue; and of
- * these, what the manager's own account may write. What its pods ask for only expressions of its description tell, and so the webhook alone
- * judges that.
+ * The policies with the rules of a described kind that read its fields: who runs it, whether it is suspended, how many pods it has, its
+ * status and queue; and of these, what the manager's own account may write. How many pods it has the webhook alone judges where its
+ * description counts them by more than the spec.
  */
 export function policiesOfKind(described: DescribedKind): readonly PolicyParts[] {
   const { group, resource: plural, kind, suspend, managedBy } = described;

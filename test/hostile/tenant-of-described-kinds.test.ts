@@ -267,6 +267,7 @@ test('a JobSet under attack is admitted, runs once where the manager says, and e
     [annotated(ADMISSION_ANNOTATION, null), RECORD],
     [merge({ metadata: { finalizers: null } }), /finalizers\[switchyard\.dev\/copies\]: is written/],
     [merge({ metadata: { labels: { [QUEUE_NAME_LABEL]: 'other' } } }), /queue-name\]: cannot be changed while the JobSet is admitted/],
+    [merge({ spec: { replicatedJobs: [{ ...replicatedJobs[0], replicas: 2 }] } }), /spec: cannot let the JobSet have more pods at once/],
   ] as const)
     await expect(tenant.patch(of, running, patch)).rejects.toThrow(refusal);
   for (const fieldManager of ['kubectl', MANAGER_FIELD_MANAGER])

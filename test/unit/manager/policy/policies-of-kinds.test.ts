@@ -125,7 +125,7 @@ const requestsOf = (spec: WorkKindSpec): fc.Arbitrary<PolicyRequest> => {
     });
 };
 
-/** Fields that the webhook refuses, but for the number of pods, which no policy knows. It reads an absent spec as an empty one. */
+/** Fields that the webhook refuses, but for the number of pods (described-pods.test.ts). It reads an absent spec as an empty one. */
 function judgedBy(spec: WorkKindSpec): (request: PolicyRequest) => string[] {
   const kind = describedKind(compiled(spec));
   const read = (object: WorkObject): WorkObject => ({ ...object, spec: object.spec ?? {} });
@@ -299,7 +299,8 @@ test('the webhook says of a described kind what it is, with its fields', () => {
 test('a rule goes to the policies that know what it asks for, with the variables that it uses', () => {
   const [crews, nothing] = [variablesOf(describedForm(CREW_SPEC)), variablesOf(describedForm(CREW_OF_NOBODY))];
   expect(isJudgedBy('variables.managed && variables.byManager', crews)).toBe(true);
-  expect(isJudgedBy('variables.pods > 1', crews)).toBe(false);
+  expect([isJudgedBy('variables.pods > 1', crews), isJudgedBy('variables.parallelism > 1', crews)]).toEqual([true, false]);
+  expect(isJudgedBy('variables.pods > 1', variablesOf(describedForm({ suspend: 'spec.suspend' })))).toBe(false);
   expect(usedBy(['variables.oldQueue'], crews).map(({ name }) => name)).toEqual(['oldLabels', 'oldQueue']);
   expect(inlined('variables.namesManager', nothing)).toBe('(true)');
 });
