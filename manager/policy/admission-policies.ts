@@ -141,7 +141,7 @@ type DescribedKind = Pick<WorkKindSpec, 'group' | 'resource' | 'kind'> & Describ
  * description counts them by more than the spec.
  */
 export function policiesOfKind(described: DescribedKind): readonly PolicyParts[] {
-  const { group, resource: plural, kind, suspend, managedBy } = described;
+  const { group, resource: plural, kind, managedBy } = described;
   const form = describedForm(described);
   const variables = variablesOf(form);
   const words = wordsOf({ resource: { kind }, fields: described });
@@ -162,7 +162,7 @@ export function policiesOfKind(described: DescribedKind): readonly PolicyParts[]
       resourceRules: resourceRulesOf('OwnAccount', { group, plural }),
       kind,
       matchConditions: BY_THE_ACCOUNT,
-      ...judging(ownAccountRulesOf(form, suspend), words, variables),
+      ...judging(ownAccountRulesOf(described), words, variables),
       validationActions: ['Deny'],
     },
   ];

@@ -1,5 +1,5 @@
 import { COPIES_FINALIZER, ORIGIN_LABEL, QUEUE_NAME_LABEL } from '../../shared/api/names.ts';
-import { JOB_FORM, labelledWith, type ObjectForm, quoted } from './cel-variables.ts';
+import { type DescribedFields, describedForm, JOB_FORM, labelledWith, type ObjectForm, quoted } from './cel-variables.ts';
 import type { RuleInWords } from './write-rule.ts';
 
 /**
@@ -68,17 +68,26 @@ export const OWN_ACCOUNT_RULES_OF_ANY_KIND: readonly RuleInWords[] = [
   },
 ];
 
-/** The same where a description says where they are. Of the spec the manager writes one field only, by which it admits and holds. */
-export const ownAccountRulesOf = (form: ObjectForm, suspend: string): readonly RuleInWords[] => [
-  ...rulesOfForm(form),
-  {
-    field: () => 'spec',
-    problem: (words) => `is the user’s, and the manager leaves all of it but ${words.suspend} as it is`,
-    brokenWhen:
-      `oldObject != null && object != null && ${isManaged(form, 'oldObject')}` +
-      ` && !(has(object.spec) == has(oldObject.spec) && (!has(object.spec) || ${areSameBut(suspend.split('.'))}))`,
-  },
-];
+/**
+ * The same where a description says where they are. Of the spec the manager writes one field only, by which it admits and holds. Where the
+ * spec says whose an object is, no mark counts for that: the account may write marks, and so make a copy of it.
+ */
+export function ownAccountRulesOf(described: DescribedFields): readonly RuleInWords[] {
+  const { suspend, managedBy } = described;
+  const form = describedForm(described);
+  const isNotACopy = managedBy === undefined ? isManaged(form, 'oldObject') : form.namesManager('oldObject');
+  return [
+    ...rulesOfForm(form),
+    {
+      field: () => 'spec',
+      problem: (words) => `is the user’s, and the manager leaves all of it but ${words.suspend} as it is`,
+      // Definitions let few fields stand beside it.
+      brokenWhen:
+        `oldObject != null && object != null && ${isNotACopy}` +
+        ` && !(has(object.spec) == has(oldObject.spec) && (!has(object.spec) || ${areSameBut(suspend.split('.'))}))`,
+    },
+  ];
+}
 
 /** CEL: whether an object is this manager's, before a write or after it. */
 function isManaged({ namesManager, namesNobodyElse }: ObjectForm, object: string): string {

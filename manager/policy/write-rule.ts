@@ -1,6 +1,5 @@
 import type { DeepReadonly, Job } from '../../shared/api/kubernetes.ts';
 import { MANAGER_CONTROLLER_NAME, ORIGIN_LABEL } from '../../shared/api/names.ts';
-import { JOBS } from '../../shared/api/resources.ts';
 import type { FieldProblem } from '../api/field-problem.ts';
 import { type DescribedFields, listed, quoted } from './cel-variables.ts';
 import { hasOrigin, type WriteView } from './job-write.ts';
@@ -18,7 +17,7 @@ export type KindWords = {
 };
 
 export const JOB_WORDS = {
-  kind: JOBS.kind,
+  kind: 'Job',
   suspend: 'spec.suspend',
   managedBy: { path: 'spec.managedBy', home: MANAGER_CONTROLLER_NAME },
   pods: 'spec.parallelism',

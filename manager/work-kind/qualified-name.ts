@@ -30,12 +30,18 @@ export function kubectlOperands({ namespace, name: qualified }: ObjectKey): stri
 export function operandOf({ namespace, name: qualified }: ObjectKey, kind: string | undefined): string {
   const { qualifier, name } = parseQualifiedName(qualified);
   if (qualifier === undefined) return `${namespace}/${name}`;
-  return `${kind === undefined || kind === JOBS.kind ? qualifier : kind.toLowerCase()}/${name} -n ${namespace}`;
+  return `${wordOf(qualifier, kind).toLowerCase()}/${name} -n ${namespace}`;
 }
 
 /** What people call a kind. One that is called Job, and is of another group than Kubernetes' own, has its resource instead. */
-export const wordOfKind = (resource: Pick<Resource, 'group' | 'plural' | 'kind'>): string =>
-  resource.kind === JOBS.kind ? (qualifierOf(resource) ?? resource.kind) : resource.kind;
+export function wordOfKind(resource: Pick<Resource, 'group' | 'plural' | 'kind'>): string {
+  const qualifier = qualifierOf(resource);
+  return qualifier === undefined ? resource.kind : wordOf(qualifier, resource.kind);
+}
+
+/** The same of a kind with this {@link qualifierOf}; `kind` is undefined where nobody knows it. */
+export const wordOf = (qualifier: string, kind: string | undefined): string =>
+  kind === undefined || kind === JOBS.kind ? qualifier : kind;
 
 /** The group and plural of an object of work. */
 export function resourceOfWork(name: string): Pick<Resource, 'group' | 'plural'> {

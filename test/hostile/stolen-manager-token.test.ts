@@ -206,6 +206,15 @@ describe.each(KINDS_OF_CHART)('a stolen manager token, of $resource.kind,', ({ r
     await refused(() => patched(ours, { spec: { managedBy: 'example.com/operator' } }), /leaves all of it but spec.suspend|immutable/);
   });
 
+  test('does not do so either once it has marked it as a copy, and taken its queue away', async () => {
+    const key = { namespace: 'team', name: 'marked' };
+    await admin.create(resource, object(key, spec, QUEUED));
+    await patched(key, { metadata: { labels: { [ORIGIN_LABEL]: 'home' } } });
+    await patched(key, { metadata: { labels: { [QUEUE_NAME_LABEL]: null } } });
+    await refused(() => patched(key, { spec: change }), LEFT_AS_IT_IS);
+    await refused(() => patched(key, { spec: { managedBy: 'example.com/operator', suspend: false } }), /leaves all of it but|immutable/);
+  });
+
   test('is still good for what the manager does', async () => {
     await mine(spec);
     await patched(ours, { spec: { suspend: false }, metadata: { finalizers: [COPIES_FINALIZER] } });

@@ -34,8 +34,8 @@ const RESOURCES: Readonly<Record<ReferredObject['kind'], Resource>> = {
 };
 
 /**
- * Looks on each cluster for the objects that Jobs, and objects of other kinds, of a namespace refer to, with the rights of the user: by a context that is called as the
- * cluster.
+ * Looks on each cluster for the objects that Jobs, and objects of other kinds, of a namespace refer to, with the rights of the user: by a
+ * context that is called as the cluster.
  */
 export async function compareClusters(
   connection: Pick<ClusterConnection, 'client' | 'kind' | 'kinds'>,

@@ -1,9 +1,8 @@
-import { JOBS } from '../../../shared/api/resources.ts';
 import { parseWireTime } from '../../../shared/api/wire-time.ts';
 import { failureMessage } from '../../api/last-failure.ts';
 import { sanitizeText } from '../../api/sanitize-text.ts';
 import type { HistoryPods, HistoryRecord } from '../../history/history-record.ts';
-import { qualifiedName, resourceOfWork, wordOfKind } from '../../work-kind/qualified-name.ts';
+import { wordOf } from '../../work-kind/qualified-name.ts';
 import { plain } from '../plain-text.ts';
 import type { Table } from '../text-table.ts';
 import { formatAge, formatDuration } from '../time-text.ts';
@@ -17,7 +16,7 @@ export function historyTable(records: readonly HistoryRecord[], withNamespace: b
     rows: records.map((record) => ({
       cells: [
         withNamespace ? `${record.namespace}/${record.name}` : record.name,
-        ...(withKind ? [wordOf(record)] : []),
+        ...(withKind ? [record.resource === undefined ? 'Job' : wordOf(record.resource, record.kind)] : []),
         record.outcome,
         record.localQueue ?? '',
         record.cluster ?? '',
@@ -35,9 +34,6 @@ export function historyTable(records: readonly HistoryRecord[], withNamespace: b
     })),
   };
 }
-
-const wordOf = ({ name, kind = JOBS.kind, resource }: HistoryRecord): string =>
-  wordOfKind({ kind, ...resourceOfWork(qualifiedName(resource, name)) });
 
 function spanText(from: string | undefined, to: string | undefined): string {
   const [fromMs, toMs] = [parseWireTime(from), parseWireTime(to)];

@@ -1,4 +1,4 @@
-import { isOfKind, JOBS } from '../../../shared/api/resources.ts';
+import { isOfKind } from '../../../shared/api/resources.ts';
 import type { ManagerHttp } from '../server/manager-http.ts';
 import { wrapHanging } from '../text-layout.ts';
 import { plain } from '../plain-text.ts';
@@ -32,6 +32,7 @@ export async function managersAnswer(
   };
 }
 
+const JOB = { group: 'batch', kind: 'Job' };
 const OBJECTS: Readonly<Record<string, string>> = {
   clusterqueue: 'ClusterQueue',
   cohort: 'Cohort',
@@ -47,7 +48,7 @@ function asked(change: Change): object {
     case 'Submit':
       return { manifest: change.manifest, copies: change.copies };
     case 'Apply':
-      if (isOfKind(JOBS, change.manifest)) return { manifest: change.manifest, copies: 1 };
+      if (isOfKind(JOB, change.manifest)) return { manifest: change.manifest, copies: 1 };
       throw onlyWithRights(`${change.place}: objects other than Jobs`);
     case 'Remove':
       throw onlyWithRights(change.place);

@@ -31,6 +31,8 @@ function shipped(name: string) {
   return { kind: describedKind(compiled(description)), admitted, told };
 }
 
+const { replicatedJobs: REPLICATED_JOBS } = SAMPLES['JobSet']?.spec as { readonly replicatedJobs: readonly object[] };
+
 /** What one expression may cost there, in cel-go's units. */
 const PER_EXPRESSION = 1_000_000;
 
@@ -63,7 +65,7 @@ describe('of an admitted object', () => {
 
   test('what has no pod template, or is no entry at all, counts nothing', () => {
     const { admitted, told } = shipped('JobSet');
-    const [entry] = (SAMPLES['JobSet']?.spec as { replicatedJobs: object[] }).replicatedJobs;
+    const [entry] = REPLICATED_JOBS;
     const of = (replicatedJobs: unknown): WorkObject => admitted({ replicatedJobs });
     for (const none of [null, 'text', 7, {}, [], [null, 'text', {}, { template: null }, { template: { spec: [] } }]]) {
       expect(told(of([entry]), of(none)), JSON.stringify(none)).toEqual([]);
@@ -76,7 +78,7 @@ describe('of an admitted object', () => {
 
   test('with a thousand pod sets they are counted for little of what an API server lets an expression cost', () => {
     const { admitted, told } = shipped('JobSet');
-    const [, entry] = (SAMPLES['JobSet']?.spec as { replicatedJobs: object[] }).replicatedJobs;
+    const [, entry] = REPLICATED_JOBS;
     const of = (count: number): WorkObject => admitted({ replicatedJobs: Array.from({ length: count }, () => entry) });
     const costs: number[] = [];
     expect(told(of(1_000), of(1_000), (units) => costs.push(units))).toEqual([]);

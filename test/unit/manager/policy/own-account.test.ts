@@ -4,7 +4,6 @@
 import { describe, expect, test } from 'vitest';
 import type { WorkKindSpec } from '../../../../manager/api/work-kind.ts';
 import { admissionPolicies, type PolicyKind } from '../../../../manager/policy/admission-policies.ts';
-import { describedForm } from '../../../../manager/policy/cel-variables.ts';
 import { OWN_ACCOUNT_RULES, OWN_ACCOUNT_RULES_OF_ANY_KIND, ownAccountRulesOf } from '../../../../manager/policy/own-account.ts';
 import type { Identities } from '../../../../manager/policy/writer.ts';
 import { parsePath, withoutField, withValueAt } from '../../../../shared/api/field-path.ts';
@@ -183,6 +182,14 @@ describe.each<readonly [string, WorkKindSpec]>([
       expect(refusedOf(waits, object, here)).toEqual(['spec']);
   });
 
+  test('has no way around that by marking it as a copy, and taking its queue away', () => {
+    if (managedBy === undefined) return;
+    const marked = of({ labels: { [ORIGIN_LABEL]: 'home' } }, true);
+    expect(refusedOf(waits, marked, here)).toEqual([]);
+    expect(refusedOf(marked, of({ labels: { [ORIGIN_LABEL]: 'home' } }, false, managedBy.operator?.[0]), here)).toEqual(['spec']);
+    expect(refusedOf(marked, withoutField(marked, ['spec', 'pods']), here)).toEqual(['spec']);
+  });
+
   test('changes copies, but never what is another’s, whatever mark the write gives to it', () => {
     expect(refusedOf(mirrored, withoutField(mirrored, ['spec', 'pods']), here)).toEqual([]);
     for (const [object, more] of [
@@ -207,7 +214,7 @@ describe.each<readonly [string, WorkKindSpec]>([
 
   test('is the only one whom these rules are about, and by no field manager', () => {
     for (const username of ['alice', WORKER]) expect(refusedOf(undefined, others, { ...here, username })).toEqual([]);
-    const rules = [...OWN_ACCOUNT_RULES_OF_ANY_KIND, ...ownAccountRulesOf(describedForm(spec), suspend)];
+    const rules = [...OWN_ACCOUNT_RULES_OF_ANY_KIND, ...ownAccountRulesOf(spec)];
     expect(rules.map(({ brokenWhen }) => brokenWhen).filter((each) => each.includes('fieldManager'))).toEqual([]);
   });
 });
