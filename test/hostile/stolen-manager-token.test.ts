@@ -144,7 +144,6 @@ const FORBIDDEN = /is forbidden: User "system:serviceaccount:switchyard:test-swi
 const NOT_MANAGED = /must be switchyard.dev\/manager, and spec.suspend true/;
 const NOT_OURS = /neither changes nor deletes it/;
 
-/** A kind whose fields the chart knows, or none at all; what is its own there, and what of somebody else. */
 type Described = { readonly resource: Resource<WorkObject>; readonly spec: object; readonly foreign: object; readonly change: object };
 const POD = { spec: { restartPolicy: 'Never', containers: [{ name: 'main', image: 'busybox' }] } };
 const RAY = { entrypoint: 'a', rayClusterSpec: { headGroupSpec: { template: POD } } };
@@ -338,21 +337,24 @@ describe('a stolen manager token', () => {
   ])('%s', async (_what, attempt, why) => refused(attempt, why));
 
   test('makes no Job in kube-* or a denied namespace either where the shared queue goes to all namespaces, and RBAC lets it', async () => {
-    const [role] = ofKind(renderChart('manager', 'config.submissionQueue=jobs', 'config.submissionNamespaces={*}'), 'ClusterRole').filter(
-      ({ metadata }) => metadata.name === 'test-switchyard-manager-cluster',
-    );
+    const [role] = ofKind(
+      renderChart('manager', 'config.submissionQueue=jobs', 'config.submissionNamespaces={*}', ...DESCRIBED),
+      'ClusterRole',
+    ).filter(({ metadata }) => metadata.name === 'test-switchyard-manager-cluster');
     await admin.patch(CLUSTER_ROLES, { namespace: '', name: 'test-switchyard-manager-cluster' }, merge({ rules: role?.['rules'] }));
     await vi.waitUntil(() => creating(aJob('other', 'waiting', MANAGED, QUEUED))().then(() => true, isNoRightYet), {
       timeout: 60_000,
       interval: 100,
     });
-    await refused(creating(aJob('kube-system', 'mine', MANAGED, QUEUED)), /belongs to Kubernetes itself/);
-    for (const namespace of ['vault', 'istio-system'])
-      await refused(
-        creating(aJob(namespace, 'mine', MANAGED, QUEUED)),
-        /is denied by --denied-namespaces .*, and the manager creates nothing there/,
-      );
-    await creating(aJob('vaults', 'mine', MANAGED, QUEUED))();
+    const jobSet = { metadata: { name: 'mine', ...QUEUED }, spec: { ...MANAGED, replicatedJobs } };
+    const attempts = (namespace: string): Attempt[] => [
+      creating(aJob(namespace, 'mine', MANAGED, QUEUED)),
+      () => thief.create(JOB_SETS, { ...jobSet, metadata: { ...jobSet.metadata, namespace } } as never, AS_THE_MANAGER),
+    ];
+    for (const attempt of attempts('kube-system')) await refused(attempt, /belongs to Kubernetes itself/);
+    for (const attempt of [...attempts('vault'), ...attempts('istio-system')])
+      await refused(attempt, /is denied by --denied-namespaces .*, and the manager creates nothing there/);
+    for (const attempt of attempts('vaults')) await attempt();
     await refused(creating(aJob('other', 'mine', {})), NOT_MANAGED);
   });
 
