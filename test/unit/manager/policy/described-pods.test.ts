@@ -31,7 +31,7 @@ function shipped(name: string) {
   return { kind: describedKind(compiled(description)), admitted, told };
 }
 
-const { replicatedJobs: REPLICATED_JOBS } = SAMPLES['JobSet']?.spec as { readonly replicatedJobs: readonly object[] };
+const { replicatedJobs: REPLICATED_JOBS } = (SAMPLES['JobSet'] as { readonly spec: { readonly replicatedJobs: readonly object[] } }).spec;
 
 /** What one expression may cost there, in cel-go's units. */
 const PER_EXPRESSION = 1_000_000;
