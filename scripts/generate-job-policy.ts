@@ -7,7 +7,7 @@ import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { parse, stringify } from 'yaml';
 import type { WorkKindObject } from '../manager/api/work-kind.ts';
-import { POLICY_PARTS, policyOfKind } from '../manager/policy/admission-policies.ts';
+import { POLICY_PARTS, policiesOfKind } from '../manager/policy/admission-policies.ts';
 import { partsTable } from '../manager/policy/parts-table.ts';
 import {
   HAS_QUEUE_LABEL,
@@ -38,7 +38,7 @@ export const policyFile = (): string =>
       matchConditions: MATCH_CONDITIONS,
       unlabelled: { webhook: UNLABELLED_WEBHOOK, matchConditions: UNLABELLED_CONDITIONS },
       override: { webhook: OVERRIDE_WEBHOOK, matchConditions: OVERRIDE_CONDITIONS },
-      policies: [...POLICY_PARTS, ...DESCRIBED.map(({ spec }) => policyOfKind(spec))],
+      policies: [...POLICY_PARTS, ...DESCRIBED.flatMap(({ spec }) => policiesOfKind(spec))],
     },
     { aliasDuplicateObjects: false, lineWidth: 0 },
   )}`;

@@ -125,7 +125,6 @@ const READS_A_JOB =
 
 /** Files of the manager outside `work-kind` that know a Job's fields or resource, each with its reason: at most 15. */
 const KNOW_JOBS: Readonly<Record<string, string>> = {
-  'manager/cli/doctor/run.ts': 'lists Jobs, and asks for the right to',
   'manager/cli/job-row.ts': 'the columns of Jobs',
   'manager/cli/local/job-set/operator.ts': 'plays the operator of JobSets, which makes Jobs of them',
   'manager/cli/local/job-watch.ts': 'plays the Jobs of the examples',

@@ -3,6 +3,7 @@ import { isAbsent, isForbidden } from '../../shared/kube/api-error.ts';
 import type { ReadClient } from '../../shared/kube/client.ts';
 import { findCondition } from '../../shared/kube/conditions.ts';
 import { WORK_KINDS, type WorkKindObject } from '../api/work-kind.ts';
+import { qualifierOf } from '../work-kind/qualified-name.ts';
 import type { SingleKind } from '../work-kind/work-kind.ts';
 import { CommandError } from './command-error.ts';
 import { plain } from './plain-text.ts';
@@ -37,11 +38,18 @@ export async function readWorkKinds(client: Pick<ReadClient, 'list'>): Promise<r
   });
 }
 
-/** Whether a word names a kind, as for kubectl: `jobset`, `jobsets`, `jobset.jobset.x-k8s.io`, `jobsets.jobset.x-k8s.io`. */
-export function isWordFor({ kind, plural, group }: Pick<Resource, 'kind' | 'plural' | 'group'>, word: string): boolean {
+/**
+ * Whether a word names a kind, as for kubectl: `jobset`, `jobsets`, `jobset.jobset.x-k8s.io`, `jobsets.jobset.x-k8s.io`. The words of Jobs
+ * alone name no kind of another group.
+ */
+export function isWordFor(resource: Pick<Resource, 'kind' | 'plural' | 'group'>, word: string): boolean {
+  const { kind, plural, group } = resource;
   const names = [kind.toLowerCase(), plural];
-  return [...names, ...names.map((name) => `${name}.${group}`)].includes(word.toLowerCase());
+  const short = qualifierOf(resource) === undefined ? names : names.filter((name) => !JOB_WORDS.includes(name));
+  return [...short, ...names.map((name) => `${name}.${group}`)].includes(word.toLowerCase());
 }
+
+const JOB_WORDS = ['job', 'jobs'];
 
 /** Says of a word that it names none of these kinds, which the manager takes. */
 export const noKind = (field: string, word: string, kinds: readonly Pick<SingleKind, 'resource'>[]): string =>

@@ -9,7 +9,7 @@ import { DispatchedReason, QuotaReservedReason, SwitchyardCondition } from '../a
 import { writtenRecordOf, type AdmissionRecord } from '../api/records.ts';
 import { EVEN_WHEN_EMPTY } from '../admission/flavors/placement.ts';
 import { isCanary } from '../canary/canary-job.ts';
-import { workKey } from '../work-kind/qualified-name.ts';
+import { wordOfKind, workKey } from '../work-kind/qualified-name.ts';
 import type { Progress, WorkKind } from '../work-kind/work-kind.ts';
 import type { JobLine, JobState } from './views.ts';
 
@@ -31,7 +31,7 @@ export function jobLine(job: DeepReadonly<Job>, kind: WorkKind<Job>): JobLine | 
   const state = byStatus === 'Waiting' && fitsNever(condition) ? 'NeverFits' : byStatus;
   return {
     key: workKey(metadata),
-    ...(isJob ? {} : { kind: own.resource.kind }),
+    ...(isJob ? {} : { kind: wordOfKind(own.resource) }),
     uid: metadata.uid,
     state,
     ...omitUndefined({

@@ -14,23 +14,23 @@ import {
 } from './cel-variables.ts';
 import { STATUS_OF_A_RECORD } from './conditional-rules.ts';
 import { OWN_PARTS, WRITE_RULES } from './job-parts.ts';
-import { OWN_ACCOUNT_RULES } from './own-account.ts';
+import { OWN_ACCOUNT_RULES, OWN_ACCOUNT_RULES_OF_ANY_KIND, ownAccountRulesOf } from './own-account.ts';
 import {
   BY_THE_ACCOUNT,
   HAS_QUEUE_LABEL,
   MARKS,
   ofInstallation,
   OVERRIDE_CONDITIONS,
-  OWN_ACCOUNT_RESOURCES,
   policyConditions,
-  RESOURCE_RULES,
   resourceRulesOf,
   type MatchCondition,
   type ObjectSelector,
+  REQUESTS,
+  type RequestKind,
   type ResourceRule,
 } from './webhook-conditions.ts';
 import type { Identities } from './writer.ts';
-import { inFieldsOf, type WriteRule } from './write-rule.ts';
+import { ANY_WORDS, JOB_WORDS, type KindWords, type RuleInWords, wordsOf, type WriteRule } from './write-rule.ts';
 
 export type Validation = { readonly expression: string; readonly message: string; readonly reason: 'Invalid' };
 
@@ -40,8 +40,10 @@ export type PolicyParts = {
   readonly name: string;
   readonly failurePolicy: 'Fail' | 'Ignore';
   readonly resourceRules: readonly ResourceRule[];
-  /** The policy is about the described kinds of the installation as well. */
-  readonly ofAllKinds?: true;
+  /** The policy is about such requests for objects of the described kinds of the installation as well. */
+  readonly ofAllKinds?: RequestKind;
+  /** The installation adds a rule: the manager creates nothing in a denied namespace. */
+  readonly deniesNamespaces?: true;
   /** The described kind of which it is: without that it is left out. */
   readonly kind?: string;
   /** A write is judged where the old or the new Job has such labels. */
@@ -57,10 +59,10 @@ export type PolicyParts = {
  * The rules of the table as policies, which an API server enforces by itself, also while no manager answers. Rules that protect
  * Switchyard's own fields are in one policy, which also refuses a write when an expression cannot be evaluated. The other has the rules
  * about the queue label, so that a selector, without an expression, skips foreign Jobs; the old Job matches where the label is removed. A
- * third policy bounds the manager's own account.
+ * third policy bounds the manager's own account, and one more does for objects of described kinds.
  *
  * Rules about labels, annotations and finalizers are the same for any kind: the policy `kinds` has them for objects of all described kinds,
- * and {@link policyOfKind} those for which one has to know where a kind keeps its fields.
+ * and {@link policiesOfKind} those for which one has to know where a kind keeps its fields.
  *
  * The last policy refuses nothing: a user who bypasses the rules in an emergency gets a warning, and the audit log of the API server
  * records it, also while no manager answers.
@@ -69,42 +71,53 @@ export const POLICY_PARTS: readonly PolicyParts[] = [
   {
     name: 'own',
     failurePolicy: 'Fail',
-    resourceRules: RESOURCE_RULES.Validating,
+    resourceRules: REQUESTS.Validating,
     matchConditions: policyConditions(OWN_PARTS, JOB_FORM),
-    ...judging(rulesThat('Fail'), JOB_VARIABLES),
+    ...judging(rulesThat('Fail'), JOB_WORDS, JOB_VARIABLES),
     validationActions: ['Deny'],
   },
   {
     name: 'shared',
     failurePolicy: 'Ignore',
-    resourceRules: RESOURCE_RULES.Validating,
+    resourceRules: REQUESTS.Validating,
     objectSelector: HAS_QUEUE_LABEL,
     matchConditions: policyConditions('selected'),
-    ...judging(rulesThat('Ignore'), JOB_VARIABLES),
+    ...judging(rulesThat('Ignore'), JOB_WORDS, JOB_VARIABLES),
     validationActions: ['Deny'],
   },
   {
     name: 'manager',
     failurePolicy: 'Fail',
-    resourceRules: OWN_ACCOUNT_RESOURCES,
+    resourceRules: REQUESTS.OwnAccount,
     matchConditions: BY_THE_ACCOUNT,
-    ...judging(OWN_ACCOUNT_RULES, JOB_VARIABLES),
+    ...judging(OWN_ACCOUNT_RULES, JOB_WORDS, JOB_VARIABLES),
     validationActions: ['Deny'],
+    deniesNamespaces: true,
+  },
+  {
+    name: 'manager-kinds',
+    failurePolicy: 'Fail',
+    resourceRules: [],
+    ofAllKinds: 'OwnAccount',
+    matchConditions: BY_THE_ACCOUNT,
+    ...judging(OWN_ACCOUNT_RULES_OF_ANY_KIND, ANY_WORDS, COMMON_VARIABLES),
+    validationActions: ['Deny'],
+    deniesNamespaces: true,
   },
   {
     name: 'kinds',
     failurePolicy: 'Fail',
     resourceRules: [],
-    ofAllKinds: true,
+    ofAllKinds: 'Validating',
     matchConditions: policyConditions(OWN_PARTS),
-    ...judging([...WRITE_RULES.filter(isOfAnyKind), STATUS_OF_A_RECORD], COMMON_VARIABLES),
+    ...judging([...WRITE_RULES.filter(isOfAnyKind), STATUS_OF_A_RECORD], ANY_WORDS, COMMON_VARIABLES),
     validationActions: ['Deny'],
   },
   {
     name: 'override',
     failurePolicy: 'Ignore',
-    resourceRules: RESOURCE_RULES.Validating,
-    ofAllKinds: true,
+    resourceRules: REQUESTS.Validating,
+    ofAllKinds: 'Validating',
     matchConditions: OVERRIDE_CONDITIONS,
     variables: [],
     validations: [
@@ -123,50 +136,62 @@ export type PolicyKind = Pick<WorkKindSpec, 'group' | 'resource'> & Partial<Omit
 type DescribedKind = Pick<WorkKindSpec, 'group' | 'resource' | 'kind'> & DescribedFields;
 
 /**
- * The policy with the rules of a described kind that read its fields: who runs it, whether it is suspended, its status and queue. What its
- * pods ask for only expressions of its description tell, and so the webhook alone judges that.
+ * The policies with the rules of a described kind that read its fields: who runs it, whether it is suspended, how many pods it has, its
+ * status and queue; and of these, what the manager's own account may write. How many pods it has the webhook alone judges where its
+ * description counts them by more than the spec.
  */
-export function policyOfKind(described: DescribedKind): PolicyParts {
-  const { group, resource, kind } = described;
+export function policiesOfKind(described: DescribedKind): readonly PolicyParts[] {
+  const { group, resource: plural, kind, managedBy } = described;
   const form = describedForm(described);
   const variables = variablesOf(form);
+  const words = wordsOf({ resource: { kind }, fields: described });
   const rules = WRITE_RULES.filter((rule) => !isOfAnyKind(rule) && isJudgedBy(rule.brokenWhen, variables));
-  return {
-    name: kind.toLowerCase(),
-    failurePolicy: 'Fail',
-    resourceRules: resourceRulesOf('Validating', { group, plural: resource }),
-    kind,
-    matchConditions: policyConditions(MARKS, described.managedBy && form),
-    ...judging(
-      rules.map((rule) => ({ ...rule, ...inFieldsOf(described, rule) })),
-      variables,
-    ),
-    validationActions: ['Deny'],
-  };
+  return [
+    {
+      name: kind.toLowerCase(),
+      failurePolicy: 'Fail',
+      resourceRules: resourceRulesOf('Validating', { group, plural }),
+      kind,
+      matchConditions: policyConditions(MARKS, managedBy && form),
+      ...judging(rules, words, variables),
+      validationActions: ['Deny'],
+    },
+    {
+      name: `manager-${kind.toLowerCase()}`,
+      failurePolicy: 'Fail',
+      resourceRules: resourceRulesOf('OwnAccount', { group, plural }),
+      kind,
+      matchConditions: BY_THE_ACCOUNT,
+      ...judging(ownAccountRulesOf(described), words, variables),
+      validationActions: ['Deny'],
+    },
+  ];
 }
 
-type RuleInWords = Pick<WriteRule, 'field' | 'problem' | 'brokenWhen'>;
-
-/** Rules as validations, with the variables that they use. */
-function judging(rules: readonly RuleInWords[], variables: readonly CelVariable[]): Pick<PolicyParts, 'variables' | 'validations'> {
+/** Rules as validations in the words of a kind, with the variables that they use. */
+function judging(
+  rules: readonly RuleInWords[],
+  words: KindWords,
+  variables: readonly CelVariable[],
+): Pick<PolicyParts, 'variables' | 'validations'> {
   return {
     variables: usedBy(
       rules.map(({ brokenWhen }) => brokenWhen),
       variables,
     ),
-    validations: rules.map(validationOf),
+    validations: rules.map(({ field, problem, brokenWhen }) => ({
+      expression: `!(${brokenWhen})`,
+      message: `${field(words)}: ${problem(words)}`,
+      reason: 'Invalid',
+    })),
   };
-}
-
-function validationOf({ field, problem, brokenWhen }: RuleInWords): Validation {
-  return { expression: `!(${brokenWhen})`, message: `${field}: ${problem}`, reason: 'Invalid' };
 }
 
 function rulesThat(policy: WriteRule['policy']): WriteRule[] {
   return WRITE_RULES.filter((rule) => rule.policy === policy);
 }
 
-function isOfAnyKind({ brokenWhen }: RuleInWords): boolean {
+function isOfAnyKind({ brokenWhen }: WriteRule): boolean {
   return isJudgedBy(brokenWhen, COMMON_VARIABLES);
 }
 
@@ -192,11 +217,12 @@ type PolicySpec = {
 
 /** The policies of an installation called `release` that takes these described kinds, and their bindings, as the chart creates them. */
 export function admissionPolicies(release: string, identities: Identities, kinds: readonly PolicyKind[] = []): readonly PolicyObject[] {
-  const ofKinds = kinds.flatMap(({ group, resource }) => resourceRulesOf('Validating', { group, plural: resource }));
-  const parts = [...POLICY_PARTS, ...kinds.filter(isDescribed).map(policyOfKind)];
+  const ofKinds = (requests: RequestKind): ResourceRule[] =>
+    kinds.flatMap(({ group, resource }) => resourceRulesOf(requests, { group, plural: resource }));
+  const parts = [...POLICY_PARTS, ...kinds.filter(isDescribed).flatMap(policiesOfKind)];
   return parts.flatMap(
     ({ name, failurePolicy, resourceRules, ofAllKinds, objectSelector, matchConditions, variables, validations, validationActions }) => {
-      const rules = ofAllKinds === true ? [...resourceRules, ...ofKinds] : resourceRules;
+      const rules = ofAllKinds === undefined ? resourceRules : [...resourceRules, ...ofKinds(ofAllKinds)];
       if (rules.length === 0) return [];
       const metadata = { name: `${release}-${name}` };
       const spec: PolicySpec = {

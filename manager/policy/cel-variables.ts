@@ -9,6 +9,7 @@ import {
   WORKER_CONTROLLER_NAME,
 } from '../../shared/api/names.ts';
 import type { WorkKindSpec } from '../api/work-kind.ts';
+import { podsOf } from './described-pods.ts';
 import type { Identities } from './writer.ts';
 
 /**
@@ -23,7 +24,7 @@ const mapOf = (object: string, field: string): string => `has(${object}.metadata
 const ofOld = (otherwise: string, expression: string): string => `oldObject == null ? ${otherwise} : (${expression})`;
 const queueIn = (labels: string): string => `${quoted(QUEUE_NAME_LABEL)} in ${labels} ? ${labels}[${quoted(QUEUE_NAME_LABEL)}] : ''`;
 const parallelismOf = (object: string): string => `${specHas(object, 'parallelism')} ? ${object}.spec.parallelism : 1`;
-const podsOf = (object: string, parallelism: string): string =>
+const jobPodsOf = (object: string, parallelism: string): string =>
   `${specHas(object, 'completions')} && ${object}.spec.completions < ${parallelism} ? ${object}.spec.completions : ${parallelism}`;
 
 /** Variables that are the same for objects of any kind. In the order in which they use one another. */
@@ -74,23 +75,38 @@ export type ObjectForm = {
   readonly namesWorker: (object: string) => string;
   /** CEL: whether an object is suspended. */
   readonly isSuspended: (object: string) => string;
-  /** Whether it has `spec.parallelism` and `spec.completions`. */
-  readonly countsPods: boolean;
+  /** `pods` and `oldPods`, with what they need; empty where only the manager can tell. */
+  readonly podVariables: readonly CelVariable[];
 };
+
+const POD_VARIABLES: readonly CelVariable[] = [
+  { name: 'parallelism', expression: parallelismOf('object') },
+  { name: 'oldParallelism', expression: ofOld('0', parallelismOf('oldObject')) },
+  { name: 'pods', expression: jobPodsOf('object', 'variables.parallelism') },
+  { name: 'oldPods', expression: ofOld('0', jobPodsOf('oldObject', 'variables.oldParallelism')) },
+];
 
 export const JOB_FORM: ObjectForm = {
   namesManager: (object) => isManagedBy(object, MANAGER_CONTROLLER_NAME),
   namesWorker: (object) => isManagedBy(object, WORKER_CONTROLLER_NAME),
   isSuspended: (object) => `${specHas(object, 'suspend')} && ${object}.spec.suspend`,
-  countsPods: true,
+  podVariables: POD_VARIABLES,
 };
 
 /** The fields of a description by which the form of its objects is known. */
-export type DescribedFields = Pick<WorkKindSpec, 'suspend' | 'managedBy'>;
+export type DescribedFields = Pick<WorkKindSpec, 'suspend' | 'managedBy'> & Partial<Pick<WorkKindSpec, 'podSets'>>;
 
 /** Its definition may allow anything there: what is not of the right type is as good as absent. */
-export function describedForm({ suspend, managedBy }: DescribedFields): ObjectForm {
-  const others = { isSuspended: (object: string) => fieldIs(object, suspend, '== true'), countsPods: false };
+export function describedForm({ suspend, managedBy, podSets = [] }: DescribedFields): ObjectForm {
+  const [pods, oldPods] = ['object', 'oldObject'].map((object) => podsOf(object, podSets));
+  const podVariables =
+    podSets.length === 0 || pods === undefined || oldPods === undefined
+      ? []
+      : [
+          { name: 'pods', expression: pods },
+          { name: 'oldPods', expression: ofOld('0', oldPods) },
+        ];
+  const others = { isSuspended: (object: string) => fieldIs(object, suspend, '== true'), podVariables };
   if (managedBy === undefined) return { ...others, namesManager: () => 'true', namesNobodyElse: () => 'false', namesWorker: () => 'false' };
   const { path, home } = managedBy;
   const namesWorker = (object: string): string => fieldIs(object, path, `== ${quoted(WORKER_CONTROLLER_NAME)}`);
@@ -118,7 +134,7 @@ export const variablesOf = (form: ObjectForm): readonly CelVariable[] => [
   { name: 'suspended', expression: form.isSuspended('object') },
   { name: 'oldSuspended', expression: `oldObject != null && ${form.isSuspended('oldObject')}` },
   { name: 'admitted', expression: `${quoted(ADMISSION_ANNOTATION)} in variables.oldAnnotations && !variables.oldSuspended` },
-  ...(form.countsPods ? POD_VARIABLES : []),
+  ...form.podVariables,
 ];
 
 function managedIn({ namesNobodyElse }: ObjectForm): string {
@@ -129,13 +145,6 @@ function managedIn({ namesNobodyElse }: ObjectForm): string {
     `variables.oldNamesManager && (${queue} in variables.oldLabels || ${copies} in variables.oldFinalizers || ${namesNobodyElse('oldObject')})`
   );
 }
-
-const POD_VARIABLES: readonly CelVariable[] = [
-  { name: 'parallelism', expression: parallelismOf('object') },
-  { name: 'oldParallelism', expression: ofOld('0', parallelismOf('oldObject')) },
-  { name: 'pods', expression: podsOf('object', 'variables.parallelism') },
-  { name: 'oldPods', expression: ofOld('0', podsOf('oldObject', 'variables.oldParallelism')) },
-];
 
 /** The variables of Jobs. */
 export const JOB_VARIABLES: readonly CelVariable[] = variablesOf(JOB_FORM);

@@ -4,37 +4,42 @@ import {
   CHECK_FIELD_MANAGER,
   COPIES_FINALIZER,
   CREATED_BY_ANNOTATION,
-  MANAGER_CONTROLLER_NAME,
+  HOLD_ANNOTATION,
   QUEUE_NAME_LABEL,
   SWITCHYARD_GROUP,
 } from '../../shared/api/names.ts';
 import { quoted } from './cel-variables.ts';
-import { butFor, fieldOf, reservedName, textOf, type WriteRule } from './write-rule.ts';
+import { butFor, fieldOf, type KindWords, reservedName, type RuleInWords, textOf, type WriteRule } from './write-rule.ts';
 
 /** Rules about fields of both user and Switchyard, depending on the state of the Job. */
 
-const QUEUE_FIELD = fieldOf('labels', QUEUE_NAME_LABEL);
+const queueField = (): string => fieldOf('labels', QUEUE_NAME_LABEL);
+const suspendField = ({ suspend }: KindWords): string => suspend;
+const controllerField = ({ managedBy }: KindWords): string => managedBy?.path ?? 'spec';
 
 /** `managedBy` is immutable, so a Job gets its queue at its creation or never. */
 export const BORN_WITH_A_QUEUE: WriteRule = {
-  field: QUEUE_FIELD,
-  problem: `is missing, but spec.managedBy is ${MANAGER_CONTROLLER_NAME}; name a LocalQueue of the namespace, or leave spec.managedBy out`,
+  field: queueField,
+  problem: ({ managedBy }) =>
+    managedBy === undefined
+      ? 'is empty; name a LocalQueue of the namespace, or leave the label out'
+      : `is missing, but ${managedBy.path} is ${managedBy.home}; name a LocalQueue of the namespace, or leave ${managedBy.path} out`,
   isBroken: ({ oldJob, managed, queue }) => oldJob === undefined && managed && queue === '',
   brokenWhen: "oldObject == null && variables.managed && variables.queue == ''",
   policy: 'Fail',
 };
 
 export const BORN_SUSPENDED: WriteRule = {
-  field: 'spec.suspend',
-  problem: 'must be true in a new Job with a queue: it is released when it is admitted',
+  field: suspendField,
+  problem: ({ kind }) => `must be true in a new ${kind} with a queue: it is released when it is admitted`,
   isBroken: ({ oldJob, managed, suspended }) => oldJob === undefined && managed && !suspended,
   brokenWhen: 'oldObject == null && variables.managed && !variables.suspended',
   policy: 'Fail',
 };
 
 export const RELEASED_BY_ADMISSION: WriteRule = {
-  field: 'spec.suspend',
-  problem: 'is set to false by the manager when the Job is admitted; leave it true',
+  field: suspendField,
+  problem: ({ kind }) => `is set to false by the manager when the ${kind} is admitted; leave it true`,
   isBroken: ({ managed, oldSuspended, suspended }) => managed && oldSuspended && !suspended,
   brokenWhen: 'variables.managed && variables.oldSuspended && !variables.suspended',
   policy: 'Fail',
@@ -42,8 +47,8 @@ export const RELEASED_BY_ADMISSION: WriteRule = {
 
 /** API servers hold Jobs to it; of other kinds, definitions and operators may or may not. */
 export const CONTROLLER_STAYS: WriteRule = {
-  field: 'spec.managedBy',
-  problem: 'says who runs the object, and stays as it is; delete the object, and create it with the other value',
+  field: controllerField,
+  problem: ({ kind }) => `says who runs the ${kind}, and stays as it is; delete the ${kind}, and create it with the other value`,
   isBroken: ({ oldJob, managed, namesManager, oldNamesManager }) => oldJob !== undefined && managed && namesManager !== oldNamesManager,
   brokenWhen: 'oldObject != null && variables.managed && variables.namesManager != variables.oldNamesManager',
   policy: 'Fail',
@@ -51,36 +56,40 @@ export const CONTROLLER_STAYS: WriteRule = {
 
 /** A suspended Job may grow: it is then admitted again. */
 export const GROWS_ONLY_SUSPENDED: WriteRule = {
-  field: 'spec.parallelism',
-  problem:
-    'cannot let the Job have more pods at once while it is admitted, because quota was reserved for those it had; set spec.suspend to true and annotation switchyard.dev/hold to false with it, and the Job is admitted anew',
-  detail: ({ pods, oldPods }) =>
-    `cannot grow from ${oldPods} to ${pods} pods while the Job is admitted, because quota was reserved for ${oldPods}; set spec.suspend to true and annotation switchyard.dev/hold to false with it, and the Job is admitted anew`,
+  field: ({ pods }) => pods,
+  problem: (words) =>
+    `cannot let the ${words.kind} have more pods at once while it is admitted, because quota was reserved for those it had; ${admittedAnew(words)}`,
+  detail: ({ pods, oldPods }, words) =>
+    `cannot grow from ${oldPods} to ${pods} pods while the ${words.kind} is admitted, because quota was reserved for ${oldPods}; ${admittedAnew(words)}`,
   isBroken: ({ managed, admitted, suspended, pods, oldPods }) => managed && admitted && !suspended && pods > oldPods,
   brokenWhen: 'variables.managed && variables.admitted && !variables.suspended && variables.pods > variables.oldPods',
   policy: 'Fail',
 };
 
+const admittedAnew = ({ suspend, kind }: KindWords): string =>
+  `set ${suspend} to true and annotation ${HOLD_ANNOTATION} to false with it, and the ${kind} is admitted anew`;
+
 export const QUEUE_STAYS_WHILE_ADMITTED: WriteRule = {
-  field: QUEUE_FIELD,
-  problem: 'cannot be changed while the Job is admitted, because its quota is charged there',
-  detail: ({ oldQueue }) => `cannot be changed while the Job is admitted; it is ${JSON.stringify(oldQueue)}`,
+  field: queueField,
+  problem: ({ kind }) => `cannot be changed while the ${kind} is admitted, because its quota is charged there`,
+  detail: ({ oldQueue }, { kind }) => `cannot be changed while the ${kind} is admitted; it is ${JSON.stringify(oldQueue)}`,
   isBroken: ({ managed, admitted, queue, oldQueue }) => managed && admitted && queue !== oldQueue,
   brokenWhen: 'variables.managed && variables.admitted && variables.queue != variables.oldQueue',
   policy: 'Ignore',
 };
 
 export const QUEUE_IS_NOT_REMOVED: WriteRule = {
-  field: QUEUE_FIELD,
-  problem: 'cannot be removed: without a queue the Job would wait for ever',
+  field: queueField,
+  problem: ({ kind }) => `cannot be removed: without a queue the ${kind} would wait for ever`,
   isBroken: ({ managed, admitted, queue, oldQueue }) => managed && !admitted && queue === '' && oldQueue !== '',
   brokenWhen: "variables.managed && !variables.admitted && variables.queue == '' && variables.oldQueue != ''",
   policy: 'Ignore',
 };
 
 export const QUEUE_IS_NOT_ADDED_LATER: WriteRule = {
-  field: QUEUE_FIELD,
-  problem: 'cannot be added to a Job that exists, because spec.managedBy is immutable; delete the Job and create it with the label',
+  field: queueField,
+  problem: (words) =>
+    `cannot be added to an existing ${words.kind}, because ${controllerField(words)} stays as it is; delete the ${words.kind} and create it with the label`,
   isBroken: ({ oldJob, managed, queue, oldQueue }) => oldJob !== undefined && !managed && queue !== '' && oldQueue === '',
   brokenWhen: "oldObject != null && !variables.managed && variables.queue != '' && variables.oldQueue == ''",
   policy: 'Ignore',
@@ -96,8 +105,8 @@ const BY_A_CHECK =
 
 /** Quota is freed, and submitters are notified, on the strength of the status. */
 export const MANAGER_WRITES_STATUS: WriteRule = {
-  field: 'status',
-  problem: 'is written by Switchyard only; it follows the pods of the Job, wherever they run',
+  field: () => 'status',
+  problem: ({ kind }) => `is written by Switchyard only; it follows the pods of the ${kind}, wherever they run`,
   isBroken: ({ subresource, managed, copy, runByWorker, writer }) =>
     subresource === 'status' && (managed || (copy && runByWorker && writer !== 'LocalWorker')),
   brokenWhen: `variables.ofStatus && (variables.managed && !(${BY_A_CHECK}) || variables.copy && variables.runByWorker && !variables.byLocalWorker)`,
@@ -105,7 +114,7 @@ export const MANAGER_WRITES_STATUS: WriteRule = {
 };
 
 /** The same for an object of which the fields are not known: the manager has given it a record, and its finalizer. */
-export const STATUS_OF_A_RECORD: Pick<WriteRule, 'field' | 'problem' | 'brokenWhen'> = {
+export const STATUS_OF_A_RECORD: RuleInWords = {
   ...MANAGER_WRITES_STATUS,
   brokenWhen:
     `variables.ofStatus && ${quoted(ADMISSION_ANNOTATION)} in variables.oldAnnotations` +
@@ -114,8 +123,8 @@ export const STATUS_OF_A_RECORD: Pick<WriteRule, 'field' | 'problem' | 'brokenWh
 
 /** The fence of a worker suspends copies that others run. */
 export const COPY_FOLLOWS_ITS_ORIGINAL: WriteRule = {
-  field: 'spec',
-  problem: 'of a copy follows the Job that it is a copy of; change or suspend that one',
+  field: () => 'spec',
+  problem: ({ kind }) => `of a copy follows the ${kind} that it is a copy of; change or suspend that one`,
   isBroken: ({ job, oldJob, copy, runByWorker, writer }) =>
     oldJob !== undefined && copy && (runByWorker || writer !== 'LocalWorker') && !isDeepStrictEqual(job.spec, oldJob.spec),
   brokenWhen: 'variables.copy && (variables.runByWorker || !variables.byLocalWorker) && variables.specChanged',
@@ -130,5 +139,5 @@ export const CREATOR_IS_WHO_CREATES: WriteRule = {
     `oldObject == null && ${quoted(CREATED_BY_ANNOTATION)} in variables.annotations` +
       ` && variables.annotations[${quoted(CREATED_BY_ANNOTATION)}] == variables.username`,
   ),
-  problem: 'names the user who creates the Job, and stays; leave it out',
+  problem: ({ kind }) => `names the user who creates the ${kind}, and stays; leave it out`,
 };

@@ -15,7 +15,7 @@ import {
   SUBMITTED_AT_ANNOTATION,
   SUBMITTED_BY_ANNOTATION,
 } from '../../shared/api/names.ts';
-import { apiVersionOf } from '../../shared/api/resources.ts';
+import { apiVersionOf, isOfKind } from '../../shared/api/resources.ts';
 import type { FieldProblem } from '../api/field-problem.ts';
 import { queueNameOf, unreadableWishes, wishesOf, type UnreadableWish } from '../api/job-annotations.ts';
 import { DEFAULT_JOB_RULES, type JobRules } from '../api/job-rules.ts';
@@ -24,7 +24,7 @@ import { unmetPodFence } from '../api/unmet-wishes.ts';
 import { parseQualifiedName, qualifiedName, qualifierOf } from '../work-kind/qualified-name.ts';
 import type { SingleKind, WorkKind } from '../work-kind/work-kind.ts';
 import { SWITCHYARDS_NAMES } from './job-parts.ts';
-import { fieldOf, hasName } from './write-rule.ts';
+import { fieldOf, hasName, JOB_WORDS, wordsOf } from './write-rule.ts';
 
 /** A Job that is not stored yet. */
 export type JobManifest<O extends WorkObject = Job> = Unsaved<O>;
@@ -108,9 +108,8 @@ function kindOfManifest(kind: WorkKind, manifest: unknown): { readonly kind: Sin
   if (kind.others.length === 0 || !isJsonObject(manifest)) return { kind: jobs };
   const { apiVersion, kind: word } = manifest;
   const kinds = [jobs, ...kind.others];
-  const groupOf = (version: unknown): string => (typeof version === 'string' && version.includes('/') ? (version.split('/')[0] ?? '') : '');
   // Of another version of a kind that is taken, the check of its shape says which one is.
-  const found = kinds.find(({ resource }) => resource.kind === word && resource.group === groupOf(apiVersion));
+  const found = kinds.find(({ resource }) => isOfKind(resource, manifest));
   if (found !== undefined) return { kind: found };
   const taken = kinds.map(({ resource }) => `${apiVersionOf(resource)} ${resource.kind}`).join(', ');
   const said = [apiVersion, word].map((each) => (typeof each === 'string' ? each.slice(0, 100) : 'none')).join(' ');
@@ -134,9 +133,10 @@ export function controllerProblems(kind: WorkKind, job: DeepReadonly<Unsaved<Wor
   const managedBy = kind.controllerOf(job);
   // The reserved name of the built-in controller means the same as no name (KEP-4368), so it may be replaced.
   if (managedBy !== undefined && managedBy !== MANAGER_CONTROLLER_NAME && managedBy !== BUILT_IN_JOB_CONTROLLER_NAME) {
+    const { kind: word, managedBy: { path, home } = JOB_WORDS.managedBy } = wordsOf(kind.of(job.metadata.name));
     problems.push({
-      field: 'spec.managedBy',
-      problem: `is ${JSON.stringify(managedBy)}, but a Job with the label ${QUEUE_NAME_LABEL} is managed by ${MANAGER_CONTROLLER_NAME}; leave the field out`,
+      field: path,
+      problem: `is ${JSON.stringify(managedBy)}, but any ${word} with the label ${QUEUE_NAME_LABEL} is managed by ${home}; leave the field out`,
     });
   }
   return problems;
@@ -169,7 +169,8 @@ export function wrongWishes(kind: WorkKind, job: DeepReadonly<Unsaved<WorkObject
   const { minParallelism: least } = wishes;
   const pods = kind.podsAtOnce(job);
   if (least.kind === 'Invalid' || least.pods === undefined || least.pods < pods) return unreadable;
-  const problem = `is ${least.pods}; it must be less than the ${pods} pods that the Job may have at once, or be left out`;
+  const { kind: word } = wordsOf(kind.of(job.metadata.name));
+  const problem = `is ${least.pods}; it must be less than the ${pods} pods that the ${word} may have at once, or be left out`;
   return [...unreadable, { place: 'annotations', name: MIN_PARALLELISM_ANNOTATION, problem }];
 }
 

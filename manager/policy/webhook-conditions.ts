@@ -41,20 +41,24 @@ export const RESOURCE_RULES = {
   ],
 } as const;
 
+/** The same, and those that the policies about the manager's account judge, with deletions. */
+export const REQUESTS = {
+  ...RESOURCE_RULES,
+  OwnAccount: [
+    { ...JOB, resources: ['jobs'], operations: ['CREATE', 'UPDATE', 'DELETE'] },
+    { ...JOB, resources: ['jobs/status'], operations: ['UPDATE'] },
+  ],
+} as const satisfies Readonly<Record<string, readonly ResourceRule[]>>;
+export type RequestKind = keyof typeof REQUESTS;
+
 /** The requests for objects of a described kind: those for Jobs, as the chart has them (`switchyard.kindRules`). */
-export const resourceRulesOf = (kind: WebhookKind, { group, plural }: Pick<Resource, 'group' | 'plural'>): readonly ResourceRule[] =>
-  RESOURCE_RULES[kind].map((rule) => ({
+export const resourceRulesOf = (requests: RequestKind, { group, plural }: Pick<Resource, 'group' | 'plural'>): readonly ResourceRule[] =>
+  REQUESTS[requests].map((rule) => ({
     ...rule,
     apiGroups: [group],
     apiVersions: ['*'],
     resources: rule.resources.map((each) => each.replace('jobs', plural)),
   }));
-
-/** The requests that the policy about the manager's account judges, with deletions. */
-export const OWN_ACCOUNT_RESOURCES = [
-  { ...JOB, resources: ['jobs'], operations: ['CREATE', 'UPDATE', 'DELETE'] },
-  { ...JOB, resources: ['jobs/status'], operations: ['UPDATE'] },
-] as const;
 
 /** Jobs with the queue label before or after a write. API servers match it without an expression. */
 export const HAS_QUEUE_LABEL = { matchExpressions: [{ key: QUEUE_NAME_LABEL, operator: 'Exists' }] } as const;

@@ -4,47 +4,69 @@ import type { FieldProblem } from '../api/field-problem.ts';
 import { type DescribedFields, listed, quoted } from './cel-variables.ts';
 import { hasOrigin, type WriteView } from './job-write.ts';
 
+/** What refusals call an object, and where it keeps the fields that rules are about. */
+export type KindWords = {
+  /** Such as `JobSet`. */
+  readonly kind: string;
+  /** The path of the field that suspends it. */
+  readonly suspend: string;
+  /** The field that names who runs it, and its value where that is this manager; undefined: there is none. */
+  readonly managedBy: { readonly path: string; readonly home: string } | undefined;
+  /** The field that says how many pods it may have at once, or that has all that do. */
+  readonly pods: string;
+};
+
+export const JOB_WORDS = {
+  kind: 'Job',
+  suspend: 'spec.suspend',
+  managedBy: { path: 'spec.managedBy', home: MANAGER_CONTROLLER_NAME },
+  pods: 'spec.parallelism',
+} as const satisfies KindWords;
+
+/** Of objects of any kind. Rules that are the same for all of them name no field that a kind has elsewhere. */
+export const ANY_WORDS: KindWords = { ...JOB_WORDS, kind: 'object' };
+
+/** The words of a kind: `fields` are undefined where it keeps them where a Job does. */
+export const wordsOf = ({ resource: { kind }, fields }: DescribedWords): KindWords =>
+  fields === undefined ? { ...JOB_WORDS, kind } : { kind, suspend: fields.suspend, managedBy: fields.managedBy, pods: 'spec' };
+type DescribedWords = { readonly resource: { readonly kind: string }; readonly fields: DescribedFields | undefined };
+
+/** What a rule says of a write that breaks it. */
+export type RuleInWords = {
+  readonly field: (words: KindWords) => string;
+  /** The message with the remedy. The webhook may give more detail. */
+  readonly problem: (words: KindWords) => string;
+  /** CEL: true for writes that break the rule. */
+  readonly brokenWhen: string;
+};
+
 /**
  * A rule that forbids one kind of write, in two forms: a function for the webhook, and CEL for API servers. A test compares the two.
  * Neither applies to writes of the manager.
  */
-export type WriteRule = {
-  readonly field: string;
-  /** The message with the remedy. The webhook may give more detail. */
-  readonly problem: string;
+export type WriteRule = RuleInWords & {
   /** A message with details of this write, in place of `problem`. */
-  readonly detail?: (write: WriteView) => string;
+  readonly detail?: (write: WriteView, words: KindWords) => string;
   readonly isBroken: (write: WriteView) => boolean;
-  /** CEL: true for writes that break the rule. */
-  readonly brokenWhen: string;
   /** The policy of the rule: what happens when an expression cannot be evaluated. */
   readonly policy: 'Fail' | 'Ignore';
 };
 
-export const problemsOf = (rules: readonly WriteRule[], write: WriteView): FieldProblem[] =>
+/** What the rules that a write breaks say of it. */
+export const problemsOf = (rules: readonly WriteRule[], words: KindWords, write: WriteView): FieldProblem[] =>
   rules
     .filter((rule) => rule.isBroken(write))
-    .map(({ field, problem, detail }) => ({ field, problem: detail === undefined ? problem : detail(write) }));
-
-/** What a rule says of a Job, of an object of a described kind: with its fields instead of those of a Job; undefined: a Job. */
-export function inFieldsOf(fields: DescribedFields | undefined, { field, problem }: FieldProblem): FieldProblem {
-  if (fields === undefined) return { field, problem };
-  const { suspend, managedBy = { path: 'spec.managedBy', home: MANAGER_CONTROLLER_NAME } } = fields;
-  const said = (text: string): string =>
-    text
-      .replaceAll('spec.suspend', suspend)
-      .replaceAll('spec.managedBy', managedBy.path)
-      .replaceAll(MANAGER_CONTROLLER_NAME, managedBy.home)
-      .replace('spec.parallelism', 'spec');
-  return { field: said(field), problem: said(problem) };
-}
+    .map(({ field, problem, detail }) => ({
+      field: field(words),
+      problem: detail === undefined ? problem(words) : detail(write, words),
+    }));
 
 export type Place = 'labels' | 'annotations' | 'finalizers';
 
 /** A label, annotation or finalizer that users must not add, change or remove. */
 export const reservedName = (place: Place, name: string): WriteRule => ({
-  field: fieldOf(place, name),
-  problem: 'is written by Switchyard only; leave it as it is, and out of a new Job',
+  field: () => fieldOf(place, name),
+  problem: ({ kind }) => `is written by Switchyard only; leave it as it is, and out of a new ${kind}`,
   isBroken: ({ job, oldJob }) => textOf(job, place, name) !== textOf(oldJob, place, name),
   brokenWhen: changedWhen(place, quoted(name)),
   policy: 'Fail',

@@ -16,6 +16,7 @@ import { formatProblems, type FieldProblem } from '../api/field-problem.ts';
 import { DEFAULT_JOB_RULES, type JobRules } from '../api/job-rules.ts';
 import { recognize, type Identities, type UserExtra } from '../policy/writer.ts';
 import { controllerProblems, ignoredSettings, namesFromKueue } from '../policy/prepare-job.ts';
+import { isPart } from '../work-kind/kinds.ts';
 import { qualifiedName, qualifierOf } from '../work-kind/qualified-name.ts';
 import type { SingleKind, WorkKind } from '../work-kind/work-kind.ts';
 import { isCopy, validateJob } from './validate-job.ts';
@@ -124,13 +125,6 @@ export function mutateUnlabelled(kind: WorkKind, request: AdmissionRequest, rule
       : { op: 'add', path: pathOf('labels', QUEUE_NAME_LABEL), value: DEFAULT_LOCAL_QUEUE };
   return prepare(kind, request, object, [label]);
 }
-
-/** Whether the controller of an object is one of a described kind, such as a JobSet of its Jobs. */
-const isPart = ({ others }: WorkKind, { metadata }: WorkObject): boolean =>
-  metadata.ownerReferences?.some(
-    ({ controller, kind: owner, apiVersion }) =>
-      controller === true && others.some(({ resource }) => resource.kind === owner && apiVersion.startsWith(`${resource.group}/`)),
-  ) === true;
 
 function prepare(kind: WorkKind, { uid, userInfo }: AdmissionRequest, object: WorkObject, names: readonly object[]): AdmissionResponse {
   if (isCopy(kind, object) || controllerProblems(kind, object).length > 0) return { uid, allowed: true };

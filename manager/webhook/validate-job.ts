@@ -6,7 +6,7 @@ import { DEFAULT_JOB_RULES, type JobRules } from '../api/job-rules.ts';
 import type { WorkKind } from '../work-kind/work-kind.ts';
 import type { JobWrite } from '../policy/job-write.ts';
 import { judgeWrite } from '../policy/judge-write.ts';
-import { fieldOf } from '../policy/write-rule.ts';
+import { fieldOf, JOB_WORDS, wordsOf } from '../policy/write-rule.ts';
 import { controllerProblems, wishProblems, wrongWishes } from '../policy/prepare-job.ts';
 
 /**
@@ -39,7 +39,8 @@ export const isCopy = (kind: WorkKind, job: DeepReadonly<WorkObject>): boolean =
 function unpreparedProblems(kind: WorkKind, job: DeepReadonly<WorkObject>): FieldProblem[] {
   const problems = controllerProblems(kind, job);
   if ((kind.controllerOf(job) ?? BUILT_IN_JOB_CONTROLLER_NAME) === BUILT_IN_JOB_CONTROLLER_NAME) {
-    problems.push({ field: 'spec.managedBy', problem: `must be ${MANAGER_CONTROLLER_NAME} for a Job with the label ${QUEUE_NAME_LABEL}` });
+    const { kind: word, managedBy: { path, home } = JOB_WORDS.managedBy } = wordsOf(kind.of(job.metadata.name));
+    problems.push({ field: path, problem: `must be ${home} for any ${word} with the label ${QUEUE_NAME_LABEL}` });
   }
   return problems;
 }

@@ -1,5 +1,7 @@
 import { fencedKindName } from '../../shared/api/fenced-kinds.ts';
-import type { Job } from '../../shared/api/kubernetes.ts';
+import type { DeepReadonly, Job, WorkObject } from '../../shared/api/kubernetes.ts';
+import { isOfKind } from '../../shared/api/resources.ts';
+import { controllerOf } from '../../shared/kube/controller-of.ts';
 import { parseQualifiedName, qualifierOf } from './qualified-name.ts';
 import type { CachedForm, CopyRules, HomeStatusRules, SingleKind, WorkKind } from './work-kind.ts';
 
@@ -88,6 +90,12 @@ export function createKinds(jobs: SingleKind<Job>, others: readonly SingleKind[]
 export function fencedKindOf(kind: Pick<WorkKind, 'of'>, { metadata }: Named): string | undefined {
   const { fence } = kind.of(metadata.name);
   return typeof fence === 'string' ? undefined : fencedKindName(fence.resource);
+}
+
+/** Whether the controller of an object is one of a described kind, such as a JobSet of its Jobs. */
+export function isPart({ others }: Pick<WorkKind, 'others'>, object: DeepReadonly<Pick<WorkObject, 'metadata'>>): boolean {
+  const owner = controllerOf(object);
+  return owner !== undefined && others.some(({ resource }) => isOfKind(resource, owner));
 }
 
 type Named = { readonly metadata: { readonly name?: string } };

@@ -29,8 +29,19 @@ export function kubectlOperands({ namespace, name: qualified }: ObjectKey): stri
 /** An object of work as the commands of `switchyard` take it: `team/train` of a Job, `jobset/train -n team` of the kind JobSet. */
 export function operandOf({ namespace, name: qualified }: ObjectKey, kind: string | undefined): string {
   const { qualifier, name } = parseQualifiedName(qualified);
-  return qualifier === undefined ? `${namespace}/${name}` : `${kind?.toLowerCase() ?? qualifier}/${name} -n ${namespace}`;
+  if (qualifier === undefined) return `${namespace}/${name}`;
+  return `${wordOf(qualifier, kind).toLowerCase()}/${name} -n ${namespace}`;
 }
+
+/** What people call a kind. One that is called Job, and is of another group than Kubernetes' own, has its resource instead. */
+export function wordOfKind(resource: Pick<Resource, 'group' | 'plural' | 'kind'>): string {
+  const qualifier = qualifierOf(resource);
+  return qualifier === undefined ? resource.kind : wordOf(qualifier, resource.kind);
+}
+
+/** The same of a kind with this {@link qualifierOf}; `kind` is undefined where nobody knows it. */
+export const wordOf = (qualifier: string, kind: string | undefined): string =>
+  kind === undefined || kind === JOBS.kind ? qualifier : kind;
 
 /** The group and plural of an object of work. */
 export function resourceOfWork(name: string): Pick<Resource, 'group' | 'plural'> {
@@ -69,7 +80,7 @@ const NAMESPACES = 'namespaces';
 export function formatWork(kind: Pick<WorkKind, 'of'> | undefined, { namespace, name: qualified }: ObjectKey): string {
   const { qualifier, name } = parseQualifiedName(qualified);
   const resource = kind?.of(qualified).resource;
-  const known = resource !== undefined && qualifierOf(resource) === qualifier ? resource.kind : (qualifier ?? JOBS.kind);
+  const known = resource !== undefined && qualifierOf(resource) === qualifier ? wordOfKind(resource) : (qualifier ?? JOBS.kind);
   return `${known} ${namespace}/${name}`;
 }
 
@@ -79,7 +90,7 @@ export function formatWork(kind: Pick<WorkKind, 'of'> | undefined, { namespace, 
  */
 export function withPlainNames(kinds: readonly Pick<SingleKind, 'resource'>[], text: string): string {
   if (kinds.length === 0) return text;
-  const words = new Map(kinds.map(({ resource }) => [qualifierOf(resource), resource.kind]));
+  const words = new Map(kinds.map(({ resource }) => [qualifierOf(resource), wordOfKind(resource)]));
   return text.replaceAll(QUALIFIED_KEY, (whole, namespace: string, qualifier: string, name: string) => {
     const word = words.get(qualifier);
     return word === undefined ? whole : `${word} ${namespace}/${name}`;

@@ -66,3 +66,9 @@ export const CUSTOM_RESOURCE_DEFINITIONS: Resource = {
 /** `v1`, `batch/v1`: the apiVersion of a resource's objects. */
 export const apiVersionOf = (resource: Resource): string =>
   resource.group === '' ? resource.version : `${resource.group}/${resource.version}`;
+
+/** Whether an object, or a reference to one, is of this kind, in any version. Several groups have a kind of one name, such as Job. */
+export const isOfKind = (
+  { group, kind }: Pick<Resource, 'group' | 'kind'>,
+  { apiVersion, kind: named }: { readonly apiVersion?: unknown; readonly kind?: unknown },
+): boolean => named === kind && typeof apiVersion === 'string' && apiVersion.slice(0, Math.max(0, apiVersion.lastIndexOf('/'))) === group;

@@ -242,3 +242,13 @@ test('why it failed is told by submit, by its logs and by its history, when all 
   expect(printed?.stderr).toContain('pod sunk-oars on cluster "east" ended with exit code 7');
   expect((await cli.run(inTeam('history', 'crew/sunk', ...store))).stdout).toMatch(/^sunk +Crew +Failed/m);
 });
+
+test('a kind whose definition is gone is left out of the table, and said to be', { timeout: LIMIT_MS }, async () => {
+  const spec = { ...CREW_SPEC, resource: 'rafts', kind: 'Raft' };
+  await cli.world.home.create(WORK_KINDS, { metadata: { name: 'rafts.example.com' }, spec });
+  await cli.run(inTeam('submit', crewFile({ name: 'seen', annotations: { [HOLD_ANNOTATION]: 'true' } })));
+  const { code, stdout, stderr } = await cli.run(inTeam('get'));
+  expect(stdout).toMatch(/^seen +Crew +/m);
+  expect(stderr).toBe('no rafts are shown: the cluster does not serve rafts.example.com; its WorkKind is left\n');
+  expect(code).toBe(0);
+});

@@ -4,9 +4,16 @@
  */
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import { parse, stringify } from 'yaml';
-import type { Job, Unsaved } from '../../shared/api/kubernetes.ts';
-import { MANAGER_CONTROLLER_NAME, MANAGER_FIELD_MANAGER, ORIGIN_LABEL, QUEUE_NAME_LABEL } from '../../shared/api/names.ts';
-import { JOBS, NAMESPACES, PODS, SECRETS, type Resource } from '../../shared/api/resources.ts';
+import { JOB_SET_DEFINITION, JOB_SETS } from '../../manager/cli/local/job-set/definition.ts';
+import type { Job, Unsaved, WorkObject } from '../../shared/api/kubernetes.ts';
+import {
+  COPIES_FINALIZER,
+  MANAGER_CONTROLLER_NAME,
+  MANAGER_FIELD_MANAGER,
+  ORIGIN_LABEL,
+  QUEUE_NAME_LABEL,
+} from '../../shared/api/names.ts';
+import { CUSTOM_RESOURCE_DEFINITIONS, JOBS, NAMESPACES, PODS, SECRETS, type Resource } from '../../shared/api/resources.ts';
 import type { KubeClient, Patch } from '../../shared/kube/client.ts';
 import { createHttpTransport } from '../../shared/kube/http-transport.ts';
 import { createKubeClient } from '../../shared/kube/kube-client.ts';
@@ -16,9 +23,11 @@ import { systemClock } from '../../shared/runtime/clock.ts';
 import { silentLogger } from '../../shared/runtime/logger.ts';
 import { ofKind, renderChart, type Rendered } from '../support/helm.ts';
 import { startServerUnderTest, type ServerUnderTest } from '../support/server-under-test.ts';
+import { CREW_DEFINITION, CREWS } from '../unit/manager/work-kind/described/described.ts';
 
 vi.setConfig({ testTimeout: 60_000, hookTimeout: 120_000 });
 const DENIED = 'config.deniedNamespaces={kube-*,vault,istio-*}';
+const DESCRIBED = ['kinds={JobSet,RayJob}', 'ownKinds={crews.example.com}'];
 const ACCOUNT = { namespace: 'switchyard', name: 'test-switchyard-manager' };
 const CERTIFICATES = 'test-switchyard-manager-certificates';
 const OWN = { namespace: '', name: 'test-switchyard-manager' };
@@ -66,6 +75,15 @@ const aJob = (namespace: string, name: string, spec: object, metadata: object = 
   }) as Unsaved<Job>;
 const MANAGED = { managedBy: MANAGER_CONTROLLER_NAME, suspend: true };
 const QUEUED = { labels: { [QUEUE_NAME_LABEL]: 'main' } };
+const RAY_JOBS: Resource<WorkObject> = { group: 'ray.io', version: 'v1', plural: 'rayjobs', kind: 'RayJob', namespaced: true };
+const RAY_JOB_DEFINITION = {
+  metadata: { name: 'rayjobs.ray.io' },
+  spec: {
+    ...CREW_DEFINITION.spec,
+    group: 'ray.io',
+    names: { plural: 'rayjobs', singular: 'rayjob', kind: 'RayJob', listKind: 'RayJobList' },
+  },
+};
 const AS_THE_MANAGER = { fieldManager: MANAGER_FIELD_MANAGER };
 const merge = (body: object): Patch => ({ type: 'merge', body });
 /** What Kubernetes lets users change of the template of a Job that is suspended; the account and the image of its pods never change. */
@@ -78,7 +96,10 @@ beforeAll(async () => {
   admin = server.client;
   for (const name of ['switchyard', 'team', 'other', 'vault', 'istio-system', 'vaults'])
     await admin.create(NAMESPACES, { metadata: { name } });
-  const rendered = renderChart('manager', 'config.submissionQueue=switchyard-submissions', 'config.submissionNamespaces={team}', DENIED);
+  for (const definition of [JOB_SET_DEFINITION, CREW_DEFINITION, RAY_JOB_DEFINITION])
+    await admin.create(CUSTOM_RESOURCE_DEFINITIONS, structuredClone(definition) as never);
+  const shared = ['config.submissionQueue=switchyard-submissions', 'config.submissionNamespaces={team}'];
+  const rendered = renderChart('manager', ...shared, ...DESCRIBED, DENIED);
   for (const resource of KINDS) for (const object of ofKind(rendered, resource.kind)) await admin.create(resource, object as never);
   const answer = await admin.raw({
     method: 'POST',
@@ -122,6 +143,102 @@ const sending =
 const FORBIDDEN = /is forbidden: User "system:serviceaccount:switchyard:test-switchyard-manager" cannot/;
 const NOT_MANAGED = /must be switchyard.dev\/manager, and spec.suspend true/;
 const NOT_OURS = /neither changes nor deletes it/;
+
+type Described = { readonly resource: Resource<WorkObject>; readonly spec: object; readonly foreign: object; readonly change: object };
+const POD = { spec: { restartPolicy: 'Never', containers: [{ name: 'main', image: 'busybox' }] } };
+const RAY = { entrypoint: 'a', rayClusterSpec: { headGroupSpec: { template: POD } } };
+const replicatedJobs = [{ name: 'one', template: { spec: { template: POD } } }];
+const KINDS_OF_CHART: readonly Described[] = [
+  {
+    resource: JOB_SETS as unknown as Resource<WorkObject>,
+    spec: { ...MANAGED, replicatedJobs },
+    foreign: { replicatedJobs, suspend: true },
+    change: { replicatedJobs: [{ ...replicatedJobs[0], replicas: 9 }] },
+  },
+  {
+    resource: RAY_JOBS,
+    spec: { ...RAY, managedBy: 'kueue.x-k8s.io/multikueue', suspend: true },
+    foreign: { ...RAY, managedBy: 'ray.io/kuberay-operator', suspend: true },
+    change: { entrypoint: 'b' },
+  },
+];
+
+describe.each(KINDS_OF_CHART)('a stolen manager token, of $resource.kind,', ({ resource, spec, foreign, change }) => {
+  const [theirs, ours] = [FOREIGN, OURS].map(({ name }) => ({ namespace: 'team', name })) as [typeof FOREIGN, typeof OURS];
+  const object = (key: { namespace: string; name: string }, given: object, metadata: object = {}): Unsaved<WorkObject> =>
+    ({ metadata: { ...key, ...metadata }, spec: given }) as Unsaved<WorkObject>;
+  const mine = (given: object, metadata: object = QUEUED, namespace = 'team') =>
+    thief.create(resource, object({ namespace, name: 'mine' }, given, metadata), AS_THE_MANAGER);
+  const patched = (key: typeof OURS, body: object) => thief.patch(resource, key, merge(body), AS_THE_MANAGER);
+
+  beforeAll(async () => {
+    await admin.create(resource, object(theirs, foreign));
+    await admin.create(resource, object(ours, spec, QUEUED));
+  });
+
+  test('makes none that runs, none that its operator runs, and no copy where no worker runs copies', async () => {
+    await refused(() => mine({ ...spec, suspend: false }), NOT_WAITING);
+    await refused(() => mine({ ...spec, suspend: undefined }), NOT_WAITING);
+    await refused(() => mine(foreign), NOT_WAITING);
+    await refused(() => mine(foreign, {}), NOT_MADE);
+    await refused(() => mine({ ...foreign, suspend: false }, { labels: { [ORIGIN_LABEL]: 'home' } }), NOT_MADE);
+    await refused(() => mine(spec, {}), NOT_QUEUED);
+    await refused(() => mine(spec, QUEUED, 'other'), FORBIDDEN);
+    await refused(() => mine(spec, QUEUED, 'kube-system'), FORBIDDEN);
+  });
+
+  test('neither starts nor deletes one that is not of Switchyard, nor tells its status, nor makes it its own', async () => {
+    await refused(() => patched(theirs, { spec: { suspend: false } }), NOT_OURS);
+    await refused(
+      () => patched(theirs, { spec: { managedBy: MANAGER_CONTROLLER_NAME } }),
+      /neither changes nor deletes it|managedBy is immutable/,
+    );
+    for (const labels of [QUEUED.labels, { [ORIGIN_LABEL]: 'home' }])
+      await refused(() => patched(theirs, { metadata: { labels } }), NOT_OURS);
+    await refused(() => thief.patchStatus(resource, theirs, merge({ status: { failed: 1 } }), AS_THE_MANAGER), NOT_OURS);
+    await refused(() => thief.delete(resource, theirs, { propagationPolicy: 'Background' }), NOT_OURS);
+  });
+
+  test('changes of one of Switchyard nothing that its user wrote, and gives it to no operator', async () => {
+    await refused(() => patched(ours, { spec: change }), LEFT_AS_IT_IS);
+    await refused(() => patched(ours, { spec: { ...change, suspend: false } }), LEFT_AS_IT_IS);
+    await refused(() => patched(ours, { spec: { managedBy: 'example.com/operator' } }), /leaves all of it but spec.suspend|immutable/);
+  });
+
+  test('does not do so either once it has marked it as a copy, and taken its queue away', async () => {
+    const key = { namespace: 'team', name: 'marked' };
+    await admin.create(resource, object(key, spec, QUEUED));
+    await patched(key, { metadata: { labels: { [ORIGIN_LABEL]: 'home' } } });
+    await patched(key, { metadata: { labels: { [QUEUE_NAME_LABEL]: null } } });
+    await refused(() => patched(key, { spec: change }), LEFT_AS_IT_IS);
+    await refused(() => patched(key, { spec: { managedBy: 'example.com/operator', suspend: false } }), /leaves all of it but|immutable/);
+  });
+
+  test('is still good for what the manager does', async () => {
+    await mine(spec);
+    await patched(ours, { spec: { suspend: false }, metadata: { finalizers: [COPIES_FINALIZER] } });
+    await thief.patchStatus(resource, ours, merge({ status: { conditions: [] } }), AS_THE_MANAGER);
+    await patched(ours, { spec: { suspend: true }, metadata: { finalizers: null } });
+    await thief.delete(resource, ours, { propagationPolicy: 'Background' });
+  });
+});
+const NOT_WAITING = /and spec.suspend true, in a new (JobSet|RayJob) that the manager creates/;
+const NOT_QUEUED = /queue-name\]: is missing, and the manager creates no objects without a queue/;
+/** Two policies refuse it, and an API server tells of one. */
+const NOT_MADE = new RegExp(`${NOT_WAITING.source}|${NOT_QUEUED.source}`);
+const LEFT_AS_IT_IS = /spec: is the user’s, and the manager leaves all of it but spec.suspend as it is/;
+
+test('of a kind that a user of the chart describes, a stolen manager token changes and deletes none without a mark of Switchyard', async () => {
+  const crew = (name: string, metadata: object): Unsaved<WorkObject> =>
+    ({ metadata: { namespace: 'team', name, ...metadata }, spec: { policy: { suspend: true } } }) as Unsaved<WorkObject>;
+  const [theirs, ours] = [await admin.create(CREWS, crew('theirs', {})), await admin.create(CREWS, crew('ours', QUEUED))];
+  const run = merge({ spec: { policy: { suspend: false } } });
+  await refused(() => thief.patch(CREWS, theirs.metadata, run, AS_THE_MANAGER), NOT_OURS);
+  await refused(() => thief.patch(CREWS, theirs.metadata, merge({ metadata: QUEUED }), AS_THE_MANAGER), NOT_OURS);
+  await refused(() => thief.delete(CREWS, theirs.metadata), NOT_OURS);
+  await thief.patch(CREWS, ours.metadata, run, AS_THE_MANAGER);
+  await thief.delete(CREWS, ours.metadata);
+});
 
 describe('a stolen manager token', () => {
   const ofKubernetes = {
@@ -220,21 +337,24 @@ describe('a stolen manager token', () => {
   ])('%s', async (_what, attempt, why) => refused(attempt, why));
 
   test('makes no Job in kube-* or a denied namespace either where the shared queue goes to all namespaces, and RBAC lets it', async () => {
-    const [role] = ofKind(renderChart('manager', 'config.submissionQueue=jobs', 'config.submissionNamespaces={*}'), 'ClusterRole').filter(
-      ({ metadata }) => metadata.name === 'test-switchyard-manager-cluster',
-    );
+    const [role] = ofKind(
+      renderChart('manager', 'config.submissionQueue=jobs', 'config.submissionNamespaces={*}', ...DESCRIBED),
+      'ClusterRole',
+    ).filter(({ metadata }) => metadata.name === 'test-switchyard-manager-cluster');
     await admin.patch(CLUSTER_ROLES, { namespace: '', name: 'test-switchyard-manager-cluster' }, merge({ rules: role?.['rules'] }));
     await vi.waitUntil(() => creating(aJob('other', 'waiting', MANAGED, QUEUED))().then(() => true, isNoRightYet), {
       timeout: 60_000,
       interval: 100,
     });
-    await refused(creating(aJob('kube-system', 'mine', MANAGED, QUEUED)), /belongs to Kubernetes itself/);
-    for (const namespace of ['vault', 'istio-system'])
-      await refused(
-        creating(aJob(namespace, 'mine', MANAGED, QUEUED)),
-        /is denied by --denied-namespaces .*, and the manager creates no Jobs there/,
-      );
-    await creating(aJob('vaults', 'mine', MANAGED, QUEUED))();
+    const jobSet = { metadata: { name: 'mine', ...QUEUED }, spec: { ...MANAGED, replicatedJobs } };
+    const attempts = (namespace: string): Attempt[] => [
+      creating(aJob(namespace, 'mine', MANAGED, QUEUED)),
+      () => thief.create(JOB_SETS, { ...jobSet, metadata: { ...jobSet.metadata, namespace } } as never, AS_THE_MANAGER),
+    ];
+    for (const attempt of attempts('kube-system')) await refused(attempt, /belongs to Kubernetes itself/);
+    for (const attempt of [...attempts('vault'), ...attempts('istio-system')])
+      await refused(attempt, /is denied by --denied-namespaces .*, and the manager creates nothing there/);
+    for (const attempt of attempts('vaults')) await attempt();
     await refused(creating(aJob('other', 'mine', {})), NOT_MANAGED);
   });
 

@@ -111,8 +111,12 @@ beforeAll(async () => {
   // Pods name the account of their namespace, which no controller makes here.
   for (const namespace of ['team', 'kube-system', 'vault', 'istio-system'])
     await admin.create(SERVICE_ACCOUNTS, { metadata: { namespace, name: 'default' } });
-  await admin.create(CUSTOM_RESOURCE_DEFINITIONS, CREW_DEFINITION as never);
-  const rendered = renderChart('worker', 'config.deniedNamespaces={kube-*,vault,istio-*}', 'managerAccess.kinds={crews.example.com}');
+  for (const definition of [CREW_DEFINITION, VOLCANO_DEFINITION]) await admin.create(CUSTOM_RESOURCE_DEFINITIONS, definition as never);
+  const rendered = renderChart(
+    'worker',
+    'config.deniedNamespaces={kube-*,vault,istio-*}',
+    'managerAccess.kinds={crews.example.com,jobs.batch.volcano.sh}',
+  );
   for (const resource of KINDS) for (const object of ofKind(rendered, resource.kind)) await admin.create(resource, object as never);
   [worker, manager] = [await clientOf(WORKER), await clientOf(MANAGER)];
   await admin.create(JOBS, aJob('team', 'foreign', { suspend: true }));
@@ -130,7 +134,7 @@ beforeAll(async () => {
   await admin.create(PODS, aPod('team', 'of-copy', ofCopy(copy)));
   await admin.create(PODS, aPod('team', 'left-behind', { finalizers: [JOB_TRACKING_FINALIZER] }));
   await vi.waitUntil(isServed, { timeout: 60_000, interval: 100 });
-  await admin.create(CREWS, aCrewOf('theirs'));
+  for (const resource of [CREWS, VOLCANO_JOBS]) await admin.create(resource, aCrewOf('theirs'));
   const crew = await admin.create(CREWS, aCrewOf('crew', COPY));
   const ofCrew = {
     ownerReferences: [{ ...OTHER_OWNER, apiVersion: 'example.com/v1', kind: 'Crew', name: 'crew', uid: crew.metadata.uid }],
@@ -157,10 +161,20 @@ afterAll(async () => {
 const aCrewOf = (name: string, metadata: object = {}): never => ({ metadata: { namespace: 'team', name, ...metadata }, spec: {} }) as never;
 const aCrewIn = (namespace: string): never => ({ metadata: { namespace, name: 'mine', ...COPY }, spec: {} }) as never;
 const isServed = (): Promise<boolean> =>
-  admin.list(CREWS, { namespace: 'team' }).then(
+  Promise.all([CREWS, VOLCANO_JOBS].map((resource) => admin.list(resource, { namespace: 'team' }))).then(
     () => true,
     () => false,
   );
+/** A kind that is called as Jobs are, of another group. */
+const VOLCANO_JOBS: Resource = { group: 'batch.volcano.sh', version: 'v1', plural: 'jobs', kind: 'Job', namespaced: true };
+const VOLCANO_DEFINITION = {
+  metadata: { name: 'jobs.batch.volcano.sh' },
+  spec: {
+    ...CREW_DEFINITION.spec,
+    group: VOLCANO_JOBS.group,
+    names: { plural: 'jobs', singular: 'job', kind: 'Job', listKind: 'JobList' },
+  },
+};
 const suspended = merge({ spec: { policy: { suspend: true } } });
 const isByPolicy = (error: unknown): boolean => /ValidatingAdmissionPolicy/.test(String(error));
 
@@ -250,6 +264,11 @@ describe('a stolen token of the worker', () => {
       sending('POST', '/api/v1/namespaces/team/serviceaccounts/default/token', TOKEN_REQUEST),
       FORBIDDEN,
     ],
+    [
+      'suspends no Job of another group that is no copy',
+      () => worker.patch(VOLCANO_JOBS, at('theirs'), suspended),
+      /the worker suspends copies alone/,
+    ],
     ['creates no Job', () => worker.create(JOBS, aJob('team', 'mine', BY_WORKER)), FORBIDDEN],
     ['binds no role', () => worker.create(CLUSTER_ROLE_BINDINGS, { metadata: { name: 'mine' } } as never), FORBIDDEN],
   ])('%s', async (_what, attempt, why) => expect(attempt()).rejects.toThrow(why));
@@ -299,6 +318,8 @@ describe('a stolen token of the manager on a worker cluster', () => {
     ['starts none that is no copy', () => manager.patch(CREWS, at('theirs'), merge({ spec: { policy: { suspend: false } } })), NOT_OURS],
     ['makes no copy of it', () => manager.patch(CREWS, at('theirs'), labelled), NOT_OURS],
     ['deletes none', () => manager.delete(CREWS, at('theirs')), NOT_OURS],
+    ['makes no Job of another group that is no copy', () => manager.create(VOLCANO_JOBS, aCrewOf('mine')), NO_COPY],
+    ['starts none that is no copy, though it is called Job', () => manager.patch(VOLCANO_JOBS, at('theirs'), suspended), NOT_OURS],
     ['takes no Lease of kube-scheduler', renewing(theManager, 'kube-scheduler', 'kube-system'), FORBIDDEN],
     ['takes no Lease of another name', renewing(theManager, 'kube-scheduler'), /is not that of a Lease of a manager/],
     ['renews no Lease of the worker', renewing(theManager, workerLeaseName(WORKER_CONTROLLER_NAME)), /is not that of a Lease of a manager/],
@@ -315,6 +336,9 @@ describe('a stolen token of the manager on a worker cluster', () => {
     await manager.create(CREWS, aCrewOf('new-copy', COPY));
     await manager.patch(CREWS, at('new-copy'), suspended);
     await manager.delete(CREWS, at('new-copy'));
+    await manager.create(VOLCANO_JOBS, aCrewOf('new-copy', COPY));
+    await worker.patch(VOLCANO_JOBS, at('new-copy'), suspended);
+    await manager.delete(VOLCANO_JOBS, at('new-copy'));
     await manager.create(JOBS, aJob('vaults', 'new-copy', BY_WORKER, COPY));
     await manager.patch(JOBS, at('new-copy'), merge({ spec: { suspend: false } }));
     for (const name of ['without-label', 'without-marks']) await manager.patch(JOBS, at(name), labelled);

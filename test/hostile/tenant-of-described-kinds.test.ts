@@ -155,7 +155,7 @@ const KINDS: readonly (readonly [string, Kind])[] = [
   ],
 ];
 
-const RECORD = /annotations\[switchyard\.dev\/admission\]: is written by Switchyard only; leave it as it is, and out of a new Job/;
+const RECORD = /annotations\[switchyard\.dev\/admission\]: is written by Switchyard only; leave it as it is, and out of a new object/;
 const annotated = (name: string, value: string | null): Patch => merge({ metadata: { annotations: { [name]: value } } });
 const stored = async (of: Resource<WorkObject>, name: string): Promise<unknown> =>
   (await tenant.get(of, key(name))).metadata.resourceVersion;
@@ -203,7 +203,7 @@ describe.each(KINDS)('a tenant of a %s that waits', (name, { resource: of, spec,
     );
     await refused(
       tenant.patch(of, waiting, merge(managedBy('example.com/operator'))),
-      name === 'JobSet' ? /managedBy/ : new RegExp(`${field}\\.managedBy: says who runs the object.*delete the object`),
+      name === 'JobSet' ? /managedBy/ : new RegExp(`${field}\\.managedBy: says who runs the ${name}.*delete the ${name}`),
     );
     await refused(
       tenant.patch(of, waiting, merge({ metadata: { labels: null }, ...suspend(false) })),
@@ -231,7 +231,7 @@ describe.each(KINDS)('a tenant of a %s that waits', (name, { resource: of, spec,
     const released = suspend(false) as { spec: { runPolicy?: object } };
     const { runPolicy } = spec as { runPolicy?: object };
     const both = { ...spec, ...released.spec, ...(runPolicy && { runPolicy: { ...runPolicy, ...released.spec.runPolicy } }) };
-    await refused(tenant.create(of, object(queued, both)), new RegExp(`${field}\\.suspend: must be true in a new Job`));
+    await refused(tenant.create(of, object(queued, both)), new RegExp(`${field}\\.suspend: must be true in a new ${name}`));
     await refused(tenant.create(of, object({ name: 'new', labels: { [QUEUE_NAME_LABEL]: '' } })), /queue-name\]: is missing/);
   });
 
@@ -266,7 +266,8 @@ test('a JobSet under attack is admitted, runs once where the manager says, and e
   for (const [patch, refusal] of [
     [annotated(ADMISSION_ANNOTATION, null), RECORD],
     [merge({ metadata: { finalizers: null } }), /finalizers\[switchyard\.dev\/copies\]: is written/],
-    [merge({ metadata: { labels: { [QUEUE_NAME_LABEL]: 'other' } } }), /queue-name\]: cannot be changed while the Job is admitted/],
+    [merge({ metadata: { labels: { [QUEUE_NAME_LABEL]: 'other' } } }), /queue-name\]: cannot be changed while the JobSet is admitted/],
+    [merge({ spec: { replicatedJobs: [{ ...replicatedJobs[0], replicas: 2 }] } }), /spec: cannot let the JobSet have more pods at once/],
   ] as const)
     await expect(tenant.patch(of, running, patch)).rejects.toThrow(refusal);
   for (const fieldManager of ['kubectl', MANAGER_FIELD_MANAGER])
@@ -302,7 +303,7 @@ test('a copy on the manager’s own cluster is changed by the fence of its worke
   await clientOf(MANAGER.name).create(of, copy as Unsaved<WorkObject>, { fieldManager: MANAGER_FIELD_MANAGER });
   const stopped = merge({ metadata: { annotations: { [FENCED_ANNOTATION]: '2026-01-01T00:00:00Z' } }, spec: { suspend: true } });
   const refusal =
-    /spec: of a copy follows the Job that it is a copy of|annotations\[switchyard\.dev\/fenced\]: is written by Switchyard only/;
+    /spec: of a copy follows the JobSet that it is a copy of|annotations\[switchyard\.dev\/fenced\]: is written by Switchyard only/;
   await expect(tenant.patch(of, key('copy'), stopped)).rejects.toThrow(refusal);
   await expect(tenant.patch(of, key('copy'), merge({ spec: { suspend: true } }))).rejects.toThrow(/spec: of a copy follows/);
   await clientOf('worker-here').patch(of, key('copy'), stopped);

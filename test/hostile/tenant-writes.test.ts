@@ -288,7 +288,7 @@ const ATTACKS: readonly Attack[] = [
     'a queue carried along by a write of a plain Job’s status',
     'plain',
     merge({ metadata: QUEUED }),
-    /cannot be added to a Job/,
+    /cannot be added to an existing Job/,
   ),
   statusPatched('a status told to the manager', 'admitted', merge({ status: { active: 0 } }), /status: is written by Switchyard only/),
   statusPatched('a status told of a waiting Job', 'waiting', merge({ status: { active: 1 } }), /status: is written by Switchyard only/),
@@ -303,7 +303,7 @@ const ATTACKS: readonly Attack[] = [
     /cannot be changed/,
   ),
   patched('a waiting Job taken out of its queue', 'waiting', merge({ metadata: { labels: null } }), /cannot be removed/),
-  patched('a plain Job given a queue', 'plain', merge({ metadata: QUEUED }), /cannot be added to a Job that exists/),
+  patched('a plain Job given a queue', 'plain', merge({ metadata: QUEUED }), /cannot be added to an existing Job/),
   patched(
     'the finalizer taken off',
     'admitted',

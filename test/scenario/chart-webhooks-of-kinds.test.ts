@@ -92,7 +92,7 @@ test.each([
 test('a RayJob stays with the manager that it was created for', async () => {
   await create(RAY_JOBS, 'kept', { labels: QUEUED });
   await expect(patch(RAY_JOBS, 'kept', { spec: { managedBy: 'ray.io/kuberay-operator' } })).rejects.toThrow(
-    /spec\.managedBy: says who runs the object, and stays as it is/,
+    /spec\.managedBy: says who runs the RayJob, and stays as it is/,
   );
 });
 

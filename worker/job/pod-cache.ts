@@ -9,6 +9,7 @@ import { podIdentity } from '../../shared/api/copy-identity.ts';
 import type { DeepReadonly, Job, OwnerReference, Pod } from '../../shared/api/kubernetes.ts';
 import { LINE_LENGTH_MAX } from '../../shared/api/ended-pods.ts';
 import { lastLineOf } from '../../shared/api/log-tails.ts';
+import { isOfKind, JOBS } from '../../shared/api/resources.ts';
 import { controllerOf } from '../../shared/kube/controller-of.ts';
 import type { IndexFunction, Lister } from '../../shared/kube/indexer.ts';
 import { isCounted } from './pod-view.ts';
@@ -91,7 +92,8 @@ export function createPodTrimmer(): (pod: Pod) => Pod {
 
   /** Of which copy a pod is that no Job controls: the environment of its containers, which says so, is not kept. */
   function originUidOf(pod: Pod): string | undefined {
-    const originUid = controllerOf(pod)?.kind === 'Job' ? undefined : podIdentity(pod.spec)?.originUid;
+    const owner = controllerOf(pod);
+    const originUid = owner !== undefined && isOfKind(JOBS, owner) ? undefined : podIdentity(pod.spec)?.originUid;
     return originUid && shared.text(originUid);
   }
 

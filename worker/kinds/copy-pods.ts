@@ -6,6 +6,7 @@ import { templateIdentity } from '../../shared/api/copy-identity.ts';
 import type { DeepReadonly, Job, Pod } from '../../shared/api/kubernetes.ts';
 import { ORIGIN_UID_ANNOTATION, POD_SELECTOR_ANNOTATION } from '../../shared/api/names.ts';
 import type { WorkOfKind } from '../../shared/api/fenced-kinds.ts';
+import { isOfKind, JOBS } from '../../shared/api/resources.ts';
 import { controllerOf } from '../../shared/kube/controller-of.ts';
 import type { IndexFunction, Lister } from '../../shared/kube/indexer.ts';
 import { matchesLabelSelector, parseLabelSelector, SelectorSyntaxError } from '../../shared/kube/selectors.ts';
@@ -21,7 +22,7 @@ const withoutIdentity = (namespace: string): string => `in ${namespace}`;
 export const copyPodIndexers: Readonly<Record<string, IndexFunction<Pod>>> = {
   [OF_COPY](pod) {
     const owner = controllerOf(pod);
-    if (owner?.kind === 'Job') return [];
+    if (owner !== undefined && isOfKind(JOBS, owner)) return [];
     const originUid = pod.metadata.annotations?.[ORIGIN_UID_ANNOTATION];
     return originUid !== undefined ? [originUid] : owner === undefined ? [] : [withoutIdentity(pod.metadata.namespace)];
   },
@@ -84,8 +85,9 @@ export function copiesOfPod(
 /** The copy that a pod may be of: by the UID of its original; `unknown`: only its labels say; undefined: of none. */
 export function copyOfPod(pod: DeepReadonly<Pod>, jobs: Lister<Job>): { readonly originUid: string } | 'unknown' | undefined {
   const owner = controllerOf(pod);
-  const job = owner?.kind === 'Job' ? resolveOwner(jobs, pod.metadata.namespace, owner) : undefined;
-  if (owner?.kind === 'Job' && (job === undefined || controllerOf(job) === undefined)) return undefined;
+  const isOfJob = owner !== undefined && isOfKind(JOBS, owner);
+  const job = isOfJob ? resolveOwner(jobs, pod.metadata.namespace, owner) : undefined;
+  if (isOfJob && (job === undefined || controllerOf(job) === undefined)) return undefined;
   const originUid = job === undefined ? pod.metadata.annotations?.[ORIGIN_UID_ANNOTATION] : templateIdentity(job.spec)?.originUid;
   if (originUid !== undefined) return { originUid };
   return owner === undefined ? undefined : 'unknown';

@@ -1,5 +1,6 @@
 import type { DeepReadonly, Job } from '../../shared/api/kubernetes.ts';
 import { KEEP_LOGS_LABEL, ORIGIN_LABEL } from '../../shared/api/names.ts';
+import { apiVersionOf, isOfKind, JOBS } from '../../shared/api/resources.ts';
 import type { PodView } from '../job/pod-view.ts';
 
 /** Of which pods the end of the log is kept. */
@@ -17,9 +18,11 @@ export type TailCounts = { readonly failed: number; readonly others: number };
 /** A Job, or an object of another kind, as far as its logs are concerned. Jobs of a cache have no `apiVersion` and `kind`. */
 export type KeptCopy = DeepReadonly<Pick<Job, 'apiVersion' | 'kind' | 'metadata'>>;
 
+const JOB_VERSION = apiVersionOf(JOBS);
+
 /** The apiVersion and kind of an object that is no Job; undefined for a Job. */
-export const otherKindOf = ({ apiVersion, kind }: Pick<KeptCopy, 'apiVersion' | 'kind'>): string | undefined =>
-  kind === undefined || kind === 'Job' ? undefined : `${apiVersion ?? ''} ${kind}`;
+export const otherKindOf = ({ apiVersion = JOB_VERSION, kind = JOBS.kind }: Pick<KeptCopy, 'apiVersion' | 'kind'>): string | undefined =>
+  isOfKind(JOBS, { apiVersion, kind }) ? undefined : `${apiVersion} ${kind}`;
 
 /** Its copy on a worker cluster is all that is looked at: nobody would fetch the tails of other Jobs. */
 export const isCopy = ({ metadata }: KeptCopy): boolean => metadata.labels?.[ORIGIN_LABEL] !== undefined;

@@ -98,7 +98,8 @@ helm.sh/chart: {{ printf "%s-%s" .Chart.Name .Chart.Version | replace "+" "_" }}
 {{- end -}}
 
 {{/*
-Rules of a webhook for described kinds: those of `kinds` and `ownKinds`. Their objects are prepared and judged like Jobs.
+Rules of a webhook or policy for described kinds: those of `kinds` and `ownKinds`. Their objects are prepared and judged like Jobs. `kind`:
+Mutating, Validating, or OwnAccount for what the manager's own account writes, deletions included.
 */}}
 {{- define "switchyard.kindRules" -}}
 {{- $names := list -}}
@@ -112,9 +113,9 @@ Rules of a webhook for described kinds: those of `kinds` and `ownKinds`. Their o
 {{- range uniq (concat $names .root.Values.ownKinds) -}}
 {{- $group := regexReplaceAll "^[^.]+[.]" . "" -}}
 {{- $resource := regexFind "^[^.]+" . -}}
-{{- $operations := ternary (list "CREATE") (list "CREATE" "UPDATE") (eq $.kind "Mutating") -}}
+{{- $operations := get (dict "Mutating" (list "CREATE") "Validating" (list "CREATE" "UPDATE") "OwnAccount" (list "CREATE" "UPDATE" "DELETE")) $.kind -}}
 {{- $rules = append $rules (dict "apiGroups" (list $group) "apiVersions" (list "*") "scope" "Namespaced" "resources" (list $resource) "operations" $operations) -}}
-{{- if eq $.kind "Validating" -}}
+{{- if ne $.kind "Mutating" -}}
 {{- $rules = append $rules (dict "apiGroups" (list $group) "apiVersions" (list "*") "scope" "Namespaced" "resources" (list (printf "%s/status" $resource)) "operations" (list "UPDATE")) -}}
 {{- end -}}
 {{- end -}}

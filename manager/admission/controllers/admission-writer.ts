@@ -24,6 +24,7 @@ import type { AdmissionCache } from '../cache/admission-cache.ts';
 import { clusterLabel } from './cluster-label.ts';
 import type { Reservation } from '../workload/reservation.ts';
 import { retryDelayMs, type AdmissionRetries } from '../snapshot/admission-retries.ts';
+import { wordOfKind } from '../../work-kind/qualified-name.ts';
 import type { WorkKind } from '../../work-kind/work-kind.ts';
 import type { JobWatcher } from './job-watcher.ts';
 import type { InadmissibleReason } from '../snapshot/snapshot.ts';
@@ -126,7 +127,7 @@ export function createAdmissionWriter(deps: AdmissionWriterDeps): AdmissionWrite
     retries.forget(workload.key);
     const { clusterQueue, cluster, epoch, checks } = record;
     if (checks !== undefined) return log.info('reserved', { job: workload.key, clusterQueue, cluster, checks });
-    metrics.admitted.inc({ cluster_queue: clusterQueue, cluster, kind: kind.of(workload.name).resource.kind });
+    metrics.admitted.inc({ cluster_queue: clusterQueue, cluster, kind: wordOfKind(kind.of(workload.name).resource) });
     metrics.waitTime.observe({ cluster_queue: clusterQueue }, Math.max(0, clock.now() - workload.createdMs) / 1000);
     log.info('admitted', { job: workload.key, clusterQueue, cluster, epoch });
   };

@@ -62,7 +62,7 @@ function specOf(username: string, { jobController: controller, deniedNamespaces,
     },
     matchConditions: [{ name: 'by-the-manager', expression: `request.userInfo.username == '${username}'` }],
     variables: [
-      { name: 'resource', expression: 'request.resource.resource' },
+      { name: 'resource', expression: kinds.length === 0 ? 'request.resource.resource' : WITH_GROUP },
       { name: 'wasCopy', expression: `oldObject != null && (${has('oldObject')} || ${annotated} || ${inTemplate})` },
     ],
     validations: [
@@ -113,6 +113,10 @@ function specOf(username: string, { jobController: controller, deniedNamespaces,
     ],
   };
 }
+
+/** A kind of another group may be called as one of Kubernetes' own is: Job. */
+const WITH_GROUP =
+  "request.resource.group in ['', 'batch', 'coordination.k8s.io'] ? request.resource.resource : request.resource.resource + '.' + request.resource.group";
 
 const rule = (group: string, resources: readonly string[], version = 'v1') => ({
   apiGroups: [group],

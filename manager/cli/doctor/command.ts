@@ -10,7 +10,7 @@ const FLAGS = {
   namespace: {
     short: 'n',
     value: 'NAME',
-    about: 'also compare the clusters: where is missing what Jobs of this namespace refer to',
+    about: 'also compare the clusters: where is missing what work of this namespace refers to',
     parse: text,
   },
   'cluster-kubeconfig': {
@@ -26,9 +26,8 @@ export const DOCTOR = command({
   about:
     'Reads, and changes nothing. Causes come before their consequences: begin with the first line. Checks the manager cluster, releases of Helm, ' +
     'definitions, Deployments and their pods, election and rights, webhooks and policies, Redis, worker clusters, queues, Jobs and objects of other kinds that wait or that nobody ' +
-    'manages, certificates and tokens. Where flags or variables say where Redis is, doctor writes a key that lasts a minute there. With --namespace it ' +
-    'also compares the clusters: which objects that Jobs of that namespace refer to are missing where. Each problem has its remedy and its runbook ' +
-    '(docs/runbooks). What you may not read is reported, and is no failure.',
+    'manages, certificates and tokens. Where flags or variables say where Redis is, doctor writes a key that lasts a minute there. Each problem has ' +
+    'its remedy and its runbook (docs/runbooks). What you may not read is reported, and is no failure.',
   flags: FLAGS,
   exitCodes: { 1: 'something is wrong' },
   examples: ['doctor', 'doctor --namespace team', 'doctor --redis-url redis://redis:6379', 'doctor -o json'],

@@ -1,4 +1,4 @@
-import type { DeepReadonly, Job, WorkObject } from '../../../shared/api/kubernetes.ts';
+import type { DeepReadonly, WorkObject } from '../../../shared/api/kubernetes.ts';
 import { CONFIG_MAPS, PERSISTENT_VOLUME_CLAIMS, type Resource, SECRETS, SERVICE_ACCOUNTS } from '../../../shared/api/resources.ts';
 import { ApiError, isForbidden, isNotFound } from '../../../shared/kube/api-error.ts';
 import type { KubeClient } from '../../../shared/kube/client.ts';
@@ -13,8 +13,8 @@ import { LOCAL_QUEUES } from '../../api/local-queue.ts';
 import { RUNTIME_CLASSES } from '../../api/runtime-class.ts';
 import { WORKER_CLUSTERS } from '../../api/worker-cluster.ts';
 import { note, type Check } from '../checks.ts';
-import type { WorkKind } from '../../work-kind/work-kind.ts';
-import { connect } from '../cluster-connection.ts';
+import { connect, type ClusterConnection } from '../cluster-connection.ts';
+import { listWork } from '../list-work.ts';
 import { troubleWith } from '../trouble.ts';
 import { judgeReferences, type LookedAt, nameOf, type ReferredObject, REFERRED_MAX, referredObjects } from './reference-judgements.ts';
 
@@ -34,17 +34,18 @@ const RESOURCES: Readonly<Record<ReferredObject['kind'], Resource>> = {
 };
 
 /**
- * Looks on each cluster for the objects that Jobs of a namespace refer to, with the rights of the user: by a context that is called as the
- * cluster.
+ * Looks on each cluster for the objects that Jobs, and objects of other kinds, of a namespace refer to, with the rights of the user: by a
+ * context that is called as the cluster.
  */
 export async function compareClusters(
-  { client, kind }: { readonly client: Pick<KubeClient, 'list' | 'raw'>; readonly kind: WorkKind<Job> },
+  connection: Pick<ClusterConnection, 'client' | 'kind' | 'kinds'>,
   namespace: string,
   choice: ComparisonChoice,
 ): Promise<readonly Check[]> {
+  const { client } = connection;
   try {
-    const [{ items: jobs }, { items: localQueues }, { items: clusterQueues }, { items: workerClusters }] = await Promise.all([
-      client.list(kind.resource, { namespace }),
+    const [{ objects: work, by, unread }, { items: localQueues }, { items: clusterQueues }, { items: workerClusters }] = await Promise.all([
+      listWork(connection, { namespace }),
       client.list(LOCAL_QUEUES, { namespace }),
       client.list(CLUSTER_QUEUES),
       client.list(WORKER_CLUSTERS),
@@ -56,8 +57,8 @@ export async function compareClusters(
       const clusterQueue = clusterQueues.find(({ metadata }) => metadata.name === localQueue?.spec.clusterQueue);
       return localQueue?.spec.carry ?? clusterQueue?.spec.carry ?? [];
     };
-    const queued = jobs.filter((job) => queueNameOf(job) !== undefined);
-    const referred = referredObjects(kind, queued, carryOf);
+    const queued = work.filter((object) => queueNameOf(object) !== undefined);
+    const referred = referredObjects(by.kind, queued, carryOf);
     const objects = referred.slice(0, REFERRED_MAX);
     const carried = objects.filter(({ carriedBy }) => carriedBy.length > 0);
     const needed = objects.filter(({ neededBy }) => neededBy.length > 0);
@@ -71,6 +72,7 @@ export async function compareClusters(
     return [
       ...judgeReferences(namespace, objects, looks),
       ...(more === 0 ? [] : [note(`namespace ${namespace}`, `${more} more objects are not compared`)]),
+      ...unread.map(({ plural, why }) => note(`namespace ${namespace}`, `what ${plural} refer to is not compared: ${why}`)),
     ];
   } catch (error) {
     if (!isForbidden(error)) throw error;

@@ -1,9 +1,10 @@
 import { isDeepStrictEqual } from 'node:util';
-import type { DeepReadonly, Job, KubeObject, LabelSelector, Lease, WorkObject } from '../../../shared/api/kubernetes.ts';
+import type { DeepReadonly, KubeObject, LabelSelector, Lease, WorkObject } from '../../../shared/api/kubernetes.ts';
 import { MANAGER_CONTROLLER_NAME, QUEUE_NAME_LABEL } from '../../../shared/api/names.ts';
 import { findCondition, isFinished } from '../../../shared/kube/conditions.ts';
 import { ClusterCondition, type WorkerCluster } from '../../api/worker-cluster.ts';
 import { HAS_QUEUE_LABEL, UNLABELLED_WEBHOOK } from '../../policy/webhook-conditions.ts';
+import { isPart } from '../../work-kind/kinds.ts';
 import { formatWork } from '../../work-kind/qualified-name.ts';
 import type { WorkKind } from '../../work-kind/work-kind.ts';
 import { note, ok, versionCheck, wrong, type Check } from '../checks.ts';
@@ -196,15 +197,15 @@ export function unlabelledIn(configurations: readonly WebhookConfiguration[]): D
   return webhook?.namespaceSelector as DeepReadonly<LabelSelector> | undefined;
 }
 
-/** Jobs that name no queue, in such namespaces. */
-export function judgeUnlabelledJobs(jobs: readonly DeepReadonly<Job>[]): Check {
-  const unmanaged = jobs.filter(({ spec: { managedBy }, status }) => managedBy === undefined && !isFinished(status));
+/** Jobs, and objects of other kinds, that name no queue, in such namespaces. What another object has made goes where that one goes. */
+export function judgeUnlabelled(kind: Pick<WorkKind, 'of' | 'others' | 'controllerOf'>, work: readonly DeepReadonly<WorkObject>[]): Check {
+  const unmanaged = work.filter((each) => kind.controllerOf(each) === undefined && !isFinished(each.status) && !isPart(kind, each));
   const [first] = unmanaged;
   if (first === undefined) return ok('jobs without a queue', 'none in the namespaces whose Jobs are managed without a label');
   return note(
     'jobs without a queue',
-    `${unmanaged.length} in namespaces whose Jobs are managed without a label ${unmanaged.length === 1 ? 'runs' : 'run'} on this cluster, such as ${first.metadata.namespace}/${first.metadata.name}`,
-    'they were created before, or while no manager answered, and spec.managedBy is immutable; delete them, and submit them again',
+    `${unmanaged.length} in namespaces whose Jobs are managed without a label ${unmanaged.length === 1 ? 'runs' : 'run'} on this cluster, such as ${formatWork(kind, first.metadata)}`,
+    'they were created before, or while no manager answered, and who runs them stays; delete them, and submit them again',
   );
 }
 

@@ -2,12 +2,13 @@ import type { DeepReadonly, WorkObject } from '../../../shared/api/kubernetes.ts
 import { isFinished } from '../../../shared/kube/conditions.ts';
 import type { CarriedKind } from '../../api/carried-kinds.ts';
 import { carriedReferences } from '../../api/pod-references.ts';
+import { parseQualifiedName, wordOfKind } from '../../work-kind/qualified-name.ts';
 import type { WorkKind } from '../../work-kind/work-kind.ts';
 import { note, ok, wrong, type Check } from '../checks.ts';
 
-/** What the pods of Jobs of one namespace refer to, and where it is missing. */
+/** What the pods of Jobs, and of objects of other kinds, of one namespace refer to, and where it is missing. */
 
-/** An object with the Jobs that refer to it: those that take it along from the manager cluster, and those that need it where they run. */
+/** An object with those that refer to it (`Job train`): that take it along from the manager cluster, and that need it where they run. */
 export type ReferredObject = {
   readonly kind: 'ConfigMap' | 'Secret' | 'PersistentVolumeClaim' | 'ServiceAccount' | 'RuntimeClass';
   readonly name: string;
@@ -37,7 +38,7 @@ export const nameOf = ({ kind, name }: Pick<ReferredObject, 'kind' | 'name'>): s
  * Job.
  */
 export function referredObjects(
-  kind: Pick<WorkKind, 'references' | 'needs' | 'podSets'>,
+  kind: Pick<WorkKind, 'of' | 'references' | 'needs' | 'podSets'>,
   jobs: readonly DeepReadonly<WorkObject>[],
   carryOf: (job: DeepReadonly<WorkObject>) => readonly CarriedKind[],
 ): readonly ReferredObject[] {
@@ -50,7 +51,7 @@ export function referredObjects(
   };
   for (const job of jobs) {
     if (isFinished(job.status)) continue;
-    const { name } = job.metadata;
+    const name = `${wordOfKind(kind.of(job.metadata.name).resource)} ${parseQualifiedName(job.metadata.name).name}`;
     const references = kind.references(job);
     const carried = carriedReferences(references, carryOf(job));
     for (const reference of references) if (!reference.optional) refer(reference, name, carried.includes(reference));
@@ -77,7 +78,7 @@ export function referredObjects(
 /** A line for each cluster, and one for each object that no cluster has. */
 export function judgeReferences(namespace: string, objects: readonly ReferredObject[], looks: readonly LookedAt[]): Check[] {
   const check = `namespace ${namespace}`;
-  if (objects.length === 0) return [ok(check, 'no Job that has not ended refers to an object')];
+  if (objects.length === 0) return [ok(check, 'no work that has not ended refers to an object')];
   const workers = looks.filter(({ isHome }) => !isHome);
   const nowhere = objects.filter(
     (object) => object.neededBy.length > 0 && workers.length > 0 && workers.every(({ missing }) => missing.has(nameOf(object))),
@@ -87,7 +88,7 @@ export function judgeReferences(namespace: string, objects: readonly ReferredObj
     ...nowhere.map((object) =>
       wrong(
         check,
-        `no cluster has ${nameOf(object)}, which ${jobsOf(object.neededBy)} need`,
+        `no cluster has ${nameOf(object)}, for ${listed(object.neededBy)}`,
         'create it on the clusters on which they are to run' +
           (object.kind === 'ConfigMap' || object.kind === 'Secret' ? ', or let it travel: docs/carrying.md' : ''),
       ),
@@ -102,13 +103,11 @@ function judgeLooked(check: string, objects: readonly ReferredObject[], { proble
   const unread = concerned.filter((object) => !missing.has(nameOf(object)) && !present.has(nameOf(object)));
   const unreadText = unread.length === 0 ? '' : `; you may not read ${listed(unread.map(nameOf))}`;
   if (lacking.length === 0) return ok(check, `has ${concerned.length - unread.length} of ${concerned.length} objects${unreadText}`);
-  const named = lacking.map((object) => `${nameOf(object)} (${jobsOf(isHome ? object.carriedBy : object.neededBy)})`);
+  const named = lacking.map((object) => `${nameOf(object)} (${listed(isHome ? object.carriedBy : object.neededBy)})`);
   const found = `lacks ${listed(named)}${unreadText}`;
-  // Jobs may run on other clusters, and nowhere without what travels with them.
-  return isHome ? wrong(check, found, 'create it: the Jobs wait for it') : note(check, found);
+  // They may run on other clusters, and nowhere without what travels with them.
+  return isHome ? wrong(check, found, 'create it: they wait for it') : note(check, found);
 }
-
-const jobsOf = (names: readonly string[]): string => `Jobs ${listed(names)}`;
 
 const listed = (names: readonly string[]): string =>
   names.length <= NAMED_MAX ? names.join(', ') : `${names.slice(0, NAMED_MAX).join(', ')} and ${names.length - NAMED_MAX} more`;

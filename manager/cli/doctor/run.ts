@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs';
 import { parse } from 'yaml';
 import { KUEUE_QUEUE_NAME_LABEL, ORIGIN_LABEL, QUEUE_NAME_LABEL } from '../../../shared/api/names.ts';
 import type { KubeObject } from '../../../shared/api/kubernetes.ts';
-import { CUSTOM_RESOURCE_DEFINITIONS, JOBS, LEASES, NAMESPACES, SECRETS, type Resource } from '../../../shared/api/resources.ts';
+import { CUSTOM_RESOURCE_DEFINITIONS, LEASES, NAMESPACES, SECRETS, type Resource } from '../../../shared/api/resources.ts';
 import { ApiError } from '../../../shared/kube/api-error.ts';
 import type { KubeClient, ListOptions } from '../../../shared/kube/client.ts';
 import { matchesLabelSelector, requirementsOf } from '../../../shared/kube/selectors.ts';
@@ -30,7 +30,7 @@ import {
   judgeDefinitions,
   judgeManager,
   judgeServiceAbsence,
-  judgeUnlabelledJobs,
+  judgeUnlabelled,
   judgeUnseen,
   judgeWebhooks,
   unlabelledIn,
@@ -71,7 +71,7 @@ export const runDoctor = (config: DoctorConfig, session: Session): Promise<numbe
       clusters(client, session.now),
       queues(client),
       work(connection, session.now),
-      unlabelled(client),
+      unlabelled(connection),
       config.namespace === undefined ? [] : compareClusters(connection, config.namespace, config),
     ]);
     const checks = wrongFirst([...looked.flat(), elsewhere()]);
@@ -316,22 +316,36 @@ const work = (connection: ClusterConnection, now: () => number): Promise<readonl
     ];
   });
 
-/** Who manages Jobs without a queue label in chosen namespaces wants to know of those that are not managed there. */
-const unlabelled = (client: KubeClient): Promise<readonly Check[]> =>
-  judged('mutating webhook', client, admissionKind<WebhookConfiguration>('MutatingWebhookConfiguration'), {}, async (configurations) => {
-    const selector = unlabelledIn(configurations);
-    if (selector === undefined) return [];
-    const requirements = requirementsOf(selector);
-    return judged('namespaces', client, NAMESPACES, {}, async (namespaces) => {
-      const chosen = new Set(
-        namespaces.filter(({ metadata }) => matchesLabelSelector(requirements, metadata.labels)).map(({ metadata }) => metadata.name),
-      );
-      const labelSelector = [QUEUE_NAME_LABEL, KUEUE_QUEUE_NAME_LABEL, ORIGIN_LABEL].map((label) => `!${label}`).join();
-      return judged('jobs', client, JOBS, { labelSelector }, (found) =>
-        judgeUnlabelledJobs(found.filter(({ metadata }) => chosen.has(metadata.namespace))),
-      );
-    });
-  });
+/** Who manages work without a queue label in chosen namespaces wants to know of those that are not managed there. */
+const unlabelled = (connection: ClusterConnection): Promise<readonly Check[]> => {
+  const { client } = connection;
+  return judged(
+    'mutating webhook',
+    client,
+    admissionKind<WebhookConfiguration>('MutatingWebhookConfiguration'),
+    {},
+    async (configurations) => {
+      const selector = unlabelledIn(configurations);
+      if (selector === undefined) return [];
+      const requirements = requirementsOf(selector);
+      return judged('namespaces', client, NAMESPACES, {}, async (namespaces) => {
+        const chosen = new Set(
+          namespaces.filter(({ metadata }) => matchesLabelSelector(requirements, metadata.labels)).map(({ metadata }) => metadata.name),
+        );
+        const labelSelector = [QUEUE_NAME_LABEL, KUEUE_QUEUE_NAME_LABEL, ORIGIN_LABEL].map((label) => `!${label}`).join();
+        return unlessClosed('jobs', connection.kind.resource, async () => {
+          const { objects, by } = await listWork(connection, { labelSelector });
+          return [
+            judgeUnlabelled(
+              by.kind,
+              objects.filter(({ metadata }) => chosen.has(metadata.namespace)),
+            ),
+          ];
+        });
+      });
+    },
+  );
+};
 
 /** Of these there is nothing to see on the manager cluster. */
 const elsewhere = (): Check =>

@@ -1,6 +1,6 @@
 import type { KubeObject } from '../../../shared/api/kubernetes.ts';
 import type { Resource } from '../../../shared/api/resources.ts';
-import { ApiError, isForbidden } from '../../../shared/kube/api-error.ts';
+import { ApiError, isAbsent, isForbidden } from '../../../shared/kube/api-error.ts';
 import type { ReadClient } from '../../../shared/kube/client.ts';
 import { omitUndefined } from '../../../shared/runtime/omit-undefined.ts';
 import { wholeObject, type KindView } from './kinds.ts';
@@ -15,7 +15,7 @@ export type Listing = {
 
 type Refused = { readonly resource: Resource; readonly error: ApiError };
 
-/** Of several kinds, `refused` are those that the user may not list, as long as there are others. */
+/** Of several kinds, `refused` are those that the user may not list, or that the cluster does not serve, as long as there are others. */
 export async function readObjects(
   client: Pick<ReadClient, 'get' | 'list'>,
   { view, names, namespace }: Listing,
@@ -33,7 +33,9 @@ export async function readObjects(
   const refused: Refused[] = [];
   const ofKinds = view.resources.map((resource) =>
     ofKind(resource).catch((error: unknown) => {
-      if (!(error instanceof ApiError) || !isForbidden(error) || refused.length === view.resources.length - 1) throw error;
+      const isNamed = (names.get(resource) ?? []).length > 0;
+      if (!(error instanceof ApiError) || !(isForbidden(error) || (isAbsent(error) && !isNamed))) throw error;
+      if (refused.length === view.resources.length - 1) throw error;
       refused.push({ resource, error });
       return [];
     }),

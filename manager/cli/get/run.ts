@@ -1,5 +1,6 @@
 import type { DeepReadonly, KubeObject } from '../../../shared/api/kubernetes.ts';
 import type { Resource } from '../../../shared/api/resources.ts';
+import type { ApiError } from '../../../shared/kube/api-error.ts';
 import type { KubeClient } from '../../../shared/kube/client.ts';
 import { omitUndefined } from '../../../shared/runtime/omit-undefined.ts';
 import { paintFor } from '../colours.ts';
@@ -42,12 +43,17 @@ export const runGet = (config: GetConfig, session: Session): Promise<number> =>
     const listing = { view, names, namespace };
     // Also where changes are followed: only this says why something cannot be read.
     const { objects, refused } = await readObjects(connection.client, listing, config.selector);
-    for (const { resource, error } of refused) await session.errors.write(`no ${resource.plural} are shown: ${plain(error.message)}\n`);
+    for (const { resource, error } of refused)
+      await session.errors.write(`no ${resource.plural} are shown: ${whyRefused(resource, error)}\n`);
     const left = { ...view, resources: view.resources.filter((each) => refused.every(({ resource }) => resource !== each)) };
     if (config.watch) return follow(connection.client, config, session, { ...listing, view: left }, objects);
     const code = await show(config, session, listing, chosen(objects, config, view, session.now()));
-    return refused.length > 0 ? ExitCode.Failed : code;
+    // Of a kind that is not served there is nothing to see.
+    return refused.every(({ error }) => error.code === 404) ? code : ExitCode.Failed;
   });
+
+const whyRefused = ({ plural, group }: Resource, error: ApiError): string =>
+  error.code === 404 ? `the cluster does not serve ${plural}.${group}; its WorkKind is left` : plain(error.message);
 
 /** Throws CommandError for a kind that there is not, and as {@link readWorkKinds} where a kind other than Job must be known. */
 async function viewOf(connection: ClusterConnection, wanted: readonly Wanted[]): Promise<Omit<Listing, 'namespace'>> {

@@ -5,6 +5,7 @@ import { apiVersionOf } from '../../../shared/api/resources.ts';
 import { userOf } from '../../api/creator.ts';
 import { holdOf, queueNameOf } from '../../api/job-annotations.ts';
 import { writtenRecordOf, type AdmissionRecord } from '../../api/records.ts';
+import { wordOfKind } from '../../work-kind/qualified-name.ts';
 import type { SingleKind, WorkKind } from '../../work-kind/work-kind.ts';
 import { workRow, type JobRow } from '../job-row.ts';
 import { ageColumn, type ColumnOf, type KindView } from './kinds.ts';
@@ -57,7 +58,7 @@ const recordOf = (object: DeepReadonly<WorkObject>): AdmissionRecord | undefined
 };
 
 const NAME_COLUMN: ColumnOf<Shown> = { head: 'NAME', cell: ({ object }) => object.metadata.name };
-const KIND_COLUMN: ColumnOf<Shown> = { head: 'KIND', cell: ({ kind }) => kind.resource.kind };
+const KIND_COLUMN: ColumnOf<Shown> = { head: 'KIND', cell: ({ kind }) => wordOfKind(kind.resource) };
 
 const WORK_COLUMNS: readonly ColumnOf<Shown>[] = [
   { head: 'QUEUE', cell: ({ object }) => queueNameOf(object) ?? '-', spare: 3 },

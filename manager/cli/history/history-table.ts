@@ -2,6 +2,7 @@ import { parseWireTime } from '../../../shared/api/wire-time.ts';
 import { failureMessage } from '../../api/last-failure.ts';
 import { sanitizeText } from '../../api/sanitize-text.ts';
 import type { HistoryPods, HistoryRecord } from '../../history/history-record.ts';
+import { wordOf } from '../../work-kind/qualified-name.ts';
 import { plain } from '../plain-text.ts';
 import type { Table } from '../text-table.ts';
 import { formatAge, formatDuration } from '../time-text.ts';
@@ -15,7 +16,7 @@ export function historyTable(records: readonly HistoryRecord[], withNamespace: b
     rows: records.map((record) => ({
       cells: [
         withNamespace ? `${record.namespace}/${record.name}` : record.name,
-        ...(withKind ? [record.kind ?? 'Job'] : []),
+        ...(withKind ? [record.resource === undefined ? 'Job' : wordOf(record.resource, record.kind)] : []),
         record.outcome,
         record.localQueue ?? '',
         record.cluster ?? '',

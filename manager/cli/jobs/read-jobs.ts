@@ -7,7 +7,7 @@ import { CommandError } from '../command-error.ts';
 import { listWork } from '../list-work.ts';
 import { plain } from '../plain-text.ts';
 import type { NamedJob } from './operands.ts';
-import { formatWork, parseQualifiedName, qualifiedName, qualifierOf } from '../../work-kind/qualified-name.ts';
+import { formatWork, parseQualifiedName, qualifiedName, qualifierOf, wordOf, wordOfKind } from '../../work-kind/qualified-name.ts';
 import type { SingleKind, WorkKind } from '../../work-kind/work-kind.ts';
 import { isWordFor, namesOf, noKind } from '../work-kinds.ts';
 
@@ -73,9 +73,9 @@ export async function findJob(
 
 /** Says that there is no such object. */
 export const noSuchJob = (found: FoundJob): string =>
-  `there is no ${plain(wordOf(found))} ${plain(parseQualifiedName(found.key.name).name)} in namespace ${plain(found.key.namespace)}${noSuchKind(found)}`;
+  `there is no ${plain(wordFor(found))} ${plain(parseQualifiedName(found.key.name).name)} in namespace ${plain(found.key.namespace)}${noSuchKind(found)}`;
 
-const wordOf = ({ key, by }: FoundJob): string => by.kind.of(key.name).resource.kind;
+const wordFor = ({ key, by }: FoundJob): string => wordOfKind(by.kind.of(key.name).resource);
 
 /** A word that was read as a namespace may have been meant as a kind. */
 export const noSuchKind = ({ key, kinds = [] }: Pick<FoundJob, 'key' | 'kinds'>): string =>
@@ -106,7 +106,7 @@ export async function readJobs(
   if (foreign === undefined) {
     const missing = read.flatMap((each): MissingJob[] =>
       each.job === undefined
-        ? [{ job: keyOf({ metadata: each.key, kind: wordOf(each) }), why: `there is no such ${plain(wordOf(each))}${noSuchKind(each)}` }]
+        ? [{ job: keyOf({ metadata: each.key, kind: wordFor(each) }), why: `there is no such ${plain(wordFor(each))}${noSuchKind(each)}` }]
         : [],
     );
     return { found, missing, unread: [], by };
@@ -138,5 +138,5 @@ const described = (kind: WorkKind<Job>, { metadata }: Pick<Job, 'metadata'>): st
 /** `team/train`, and of another kind than Job `JobSet team/train`; its resource, where the object has no `kind`. */
 export function keyOf({ metadata, kind }: { readonly metadata: ObjectKey; readonly kind?: string }): string {
   const { qualifier, name } = parseQualifiedName(metadata.name);
-  return plain(`${qualifier === undefined ? '' : `${kind ?? qualifier} `}${metadata.namespace}/${name}`);
+  return plain(`${qualifier === undefined ? '' : `${wordOf(qualifier, kind)} `}${metadata.namespace}/${name}`);
 }

@@ -1,3 +1,4 @@
+import { isOfKind } from '../../../shared/api/resources.ts';
 import type { ManagerHttp } from '../server/manager-http.ts';
 import { wrapHanging } from '../text-layout.ts';
 import { plain } from '../plain-text.ts';
@@ -31,6 +32,7 @@ export async function managersAnswer(
   };
 }
 
+const JOB = { group: 'batch', kind: 'Job' };
 const OBJECTS: Readonly<Record<string, string>> = {
   clusterqueue: 'ClusterQueue',
   cohort: 'Cohort',
@@ -46,7 +48,7 @@ function asked(change: Change): object {
     case 'Submit':
       return { manifest: change.manifest, copies: change.copies };
     case 'Apply':
-      if ((change.manifest as { readonly kind?: unknown }).kind === 'Job') return { manifest: change.manifest, copies: 1 };
+      if (isOfKind(JOB, change.manifest)) return { manifest: change.manifest, copies: 1 };
       throw onlyWithRights(`${change.place}: objects other than Jobs`);
     case 'Remove':
       throw onlyWithRights(change.place);

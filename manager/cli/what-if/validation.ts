@@ -12,7 +12,7 @@ import { SWITCHYARD_KINDS } from '../../api/kinds.ts';
 import { prepareJob } from '../../policy/prepare-job.ts';
 import { formatProblems } from '../../api/field-problem.ts';
 import type { Job } from '../../../shared/api/kubernetes.ts';
-import type { Resource } from '../../../shared/api/resources.ts';
+import { apiVersionOf, isOfKind, type Resource } from '../../../shared/api/resources.ts';
 import type { AnyObject } from './change-kinds.ts';
 import { JOB_KIND } from '../../work-kind/job/job-kind.ts';
 
@@ -40,7 +40,7 @@ export function createValidator(nowMs: number): Validator {
     strategy.applyDefaults?.(next);
     if (old === undefined) {
       Object.assign(next.metadata, { uid: `what-if-${++created}`, resourceVersion: '0', creationTimestamp: wireTime(nowMs) });
-      const object = resource.kind === 'Job' ? ours(next, place) : next;
+      const object = isOfKind(JOB_KIND.resource, { apiVersion: apiVersionOf(resource), kind: resource.kind }) ? ours(next, place) : next;
       strategy.prepareForCreate?.(object);
       refuse(strategy.validateCreate?.(object) ?? [], resource, object, place);
       return asAny(object);

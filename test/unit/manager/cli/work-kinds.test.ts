@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest';
 import { isWordFor, readWorkKinds } from '../../../../manager/cli/work-kinds.ts';
+import { JOBS } from '../../../../shared/api/resources.ts';
 import { ApiError } from '../../../../shared/kube/api-error.ts';
 import { CREW_SPEC } from '../work-kind/described/described.ts';
 
@@ -32,4 +33,11 @@ test('a kind has the words that kubectl knows', () => {
   for (const word of ['jobset', 'JobSet', 'jobsets', 'jobset.jobset.x-k8s.io', 'jobsets.jobset.x-k8s.io'])
     expect(isWordFor(jobSets, word), word).toBe(true);
   for (const word of ['job', 'team', 'jobsets.example.com']) expect(isWordFor(jobSets, word), word).toBe(false);
+});
+
+test('the words of Jobs name no kind of another group that is called Job', () => {
+  const volcanos = { group: 'batch.volcano.sh', plural: 'jobs', kind: 'Job' };
+  for (const word of ['job', 'jobs', 'jobs.batch']) expect(isWordFor(volcanos, word), word).toBe(false);
+  for (const word of ['job.batch.volcano.sh', 'jobs.batch.volcano.sh']) expect(isWordFor(volcanos, word), word).toBe(true);
+  for (const word of ['job', 'jobs', 'jobs.batch']) expect(isWordFor(JOBS, word), word).toBe(true);
 });

@@ -1,7 +1,7 @@
 /** Goal: whatever is written, API servers with our policies and the webhook are of one mind, and whoever matters is seen. */
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { admissionPolicies, POLICY_PARTS, policyOfKind } from '../../../../manager/policy/admission-policies.ts';
+import { admissionPolicies, POLICY_PARTS, policiesOfKind } from '../../../../manager/policy/admission-policies.ts';
 import { inlined, JOB_VARIABLES, quoted, withIdentities } from '../../../../manager/policy/cel-variables.ts';
 import { NAMED_PARTS } from '../../../../manager/policy/job-parts.ts';
 import { judgeWrite } from '../../../../manager/policy/judge-write.ts';
@@ -122,7 +122,7 @@ test('whatever the webhook would refuse it is asked about, unless the manager it
 
 describe('the policies', () => {
   test('have the variables that they use, and no others', () => {
-    for (const { name, variables, validations, matchConditions: conditions } of [...POLICY_PARTS, policyOfKind(CREW_SPEC)]) {
+    for (const { name, variables, validations, matchConditions: conditions } of [...POLICY_PARTS, ...policiesOfKind(CREW_SPEC)]) {
       const known = new Set(['managers', 'localWorkers', ...variables.map((each) => each.name)]);
       const used = new Set(
         [...variables, ...validations].flatMap(({ expression }) => [...expression.matchAll(/variables\.(\w+)/g)].map(([, each]) => each)),
@@ -168,6 +168,7 @@ describe('the policies', () => {
       ['own', 'Fail'],
       ['shared', 'Ignore'],
       ['manager', 'Fail'],
+      ['manager-kinds', 'Fail'],
       ['kinds', 'Fail'],
       ['override', 'Ignore'],
     ]);

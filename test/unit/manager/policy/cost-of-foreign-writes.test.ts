@@ -106,6 +106,22 @@ test('a write of the manager costs no more than to see that it is one', () => {
   expect(costOf(write(aHomeJob(), aHomeJob({ spec: { suspend: false } }), byManager))).toBeLessThan(250);
 });
 
+test.each([...SHIPPED.values()].map(({ spec }) => [spec.kind, spec] as const))(
+  'nor does a write of the manager to a %s cost much more than to see that nothing but its suspension changes, however large it is',
+  (_kind, spec) => {
+    const { group, version, resource: plural, kind, suspend, managedBy } = spec;
+    const more = { resource: { group, version, plural, kind, namespaced: true }, username: MANAGER, fieldManager: MANAGER_FIELD_MANAGER };
+    const waiting = (suspended: boolean, roles: number): Job => {
+      const large = { roles: Array.from({ length: roles }, (_, index) => ({ name: `role-${index}`, args: ['x'.repeat(100)] })) };
+      const object = foreign({ labels: { [QUEUE_NAME_LABEL]: 'main' } });
+      const named = withValueAt({ ...object, spec: large }, parsePath(managedBy?.path ?? '') ?? [], managedBy?.home);
+      return withValueAt(named, parsePath(suspend) ?? [], suspended) as unknown as Job;
+    };
+    for (const roles of [1, 2_000])
+      expect(costOf(write(waiting(true, roles), waiting(false, roles), more), policiesOf(spec))).toBeLessThan(1_000);
+  },
+);
+
 describe('and yet, of a foreign Job,', () => {
   const withPart = (place: string, name: string, value: string): Job =>
     foreign({ [place]: place === 'finalizers' ? [name] : { [name]: value } });

@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
 import { JOB_PARTS, NAMED_PARTS, SWITCHYARDS_NAMES, travelsToCopy, WRITE_RULES } from '../../../../manager/policy/job-parts.ts';
 import { partsTable } from '../../../../manager/policy/parts-table.ts';
-import { fieldOf, hasName, problemsOf, reservedName } from '../../../../manager/policy/write-rule.ts';
+import { fieldOf, hasName, JOB_WORDS, problemsOf, reservedName } from '../../../../manager/policy/write-rule.ts';
 import { viewOf } from '../../../../manager/policy/job-write.ts';
 import { POLICY_FILE, policyFile, SECURITY_FILE, securityDocument } from '../../../../scripts/generate-job-policy.ts';
 import * as names from '../../../../shared/api/names.ts';
@@ -95,7 +95,9 @@ describe('a name of ours', () => {
       });
     const rule = reservedName(place, name);
     const breaks = (oldJob: typeof bare | undefined, job: typeof bare): string[] =>
-      problemsOf([rule], viewOf(JOB_KIND, { subresource: '', job, oldJob, writer: 'User', username: 'ann' })).map(({ field }) => field);
+      problemsOf([rule], JOB_WORDS, viewOf(JOB_KIND, { subresource: '', job, oldJob, writer: 'User', username: 'ann' })).map(
+        ({ field }) => field,
+      );
     expect(hasName(bearing('a'), place, name)).toBe(true);
     expect(hasName(bare, place, name)).toBe(false);
     expect(breaks(undefined, bearing('a'))).toEqual([fieldOf(place, name)]);

@@ -7,6 +7,7 @@ import {
 } from '../../../../manager/policy/conditional-rules.ts';
 import { judgeWrite } from '../../../../manager/policy/judge-write.ts';
 import type { JobWrite } from '../../../../manager/policy/job-write.ts';
+import { JOB_WORDS } from '../../../../manager/policy/write-rule.ts';
 import type { Job } from '../../../../shared/api/kubernetes.ts';
 import {
   ADMISSION_ANNOTATION,
@@ -105,7 +106,7 @@ describe('a Job that names the manager', () => {
   });
 
   test('is born suspended', () => {
-    expect(fields(undefined, aHomeJob({ spec: { suspend: false } }))).toEqual([BORN_SUSPENDED.field]);
+    expect(fields(undefined, aHomeJob({ spec: { suspend: false } }))).toEqual([BORN_SUSPENDED.field(JOB_WORDS)]);
   });
 
   test('is released by nobody else, admitted before or not', () => {
@@ -116,14 +117,14 @@ describe('a Job that names the manager', () => {
   });
 
   test('does not lose its queue, nor have it named by Kueue’s label alone', () => {
-    expect(fields(aHomeJob(), withLabels(aHomeJob(), {}))).toEqual([QUEUE_IS_NOT_REMOVED.field]);
+    expect(fields(aHomeJob(), withLabels(aHomeJob(), {}))).toEqual([QUEUE_IS_NOT_REMOVED.field(JOB_WORDS)]);
     expect(fields(aHomeJob(), withLabels(aHomeJob(), { [KUEUE_QUEUE_NAME_LABEL]: 'main' }))).toEqual([QUEUE]);
     expect(fields(aHomeJob(), withLabels(aHomeJob(), { [QUEUE_NAME_LABEL]: '', [KUEUE_QUEUE_NAME_LABEL]: 'main' }))).toEqual([QUEUE]);
     expect(fields(anAdmittedJob(), withLabels(anAdmittedJob(), {}))).toEqual([QUEUE]);
   });
 
   test('has its status told by the manager alone', () => {
-    expect(fields(anAdmittedJob(), anAdmittedJob(), { subresource: 'status' })).toEqual([MANAGER_WRITES_STATUS.field]);
+    expect(fields(anAdmittedJob(), anAdmittedJob(), { subresource: 'status' })).toEqual([MANAGER_WRITES_STATUS.field(JOB_WORDS)]);
     expect(fields(anAdmittedJob(), anAdmittedJob(), { subresource: 'status', writer: 'LocalWorker' })).toEqual(['status']);
     expect(fields(anAdmittedJob(), anAdmittedJob(), { subresource: 'status', writer: 'Manager' })).toEqual([]);
   });
@@ -157,7 +158,7 @@ describe('a copy on the manager’s own cluster', () => {
   test('has its status from the worker, and its spec from the manager', () => {
     expect(fields(aCopy(), aCopy(), { subresource: 'status', writer: 'LocalWorker' })).toEqual([]);
     expect(fields(aCopy(), aCopy(), { subresource: 'status' })).toEqual(['status']);
-    expect(fields(aCopy(), aCopy({ suspend: true }))).toEqual([COPY_FOLLOWS_ITS_ORIGINAL.field]);
+    expect(fields(aCopy(), aCopy({ suspend: true }))).toEqual([COPY_FOLLOWS_ITS_ORIGINAL.field(JOB_WORDS)]);
     expect(fields(aCopy(), aCopy({ suspend: true }), { writer: 'LocalWorker' })).toEqual(['spec']);
     expect(fields(aCopy(), aCopy({ suspend: true }), { writer: 'Manager' })).toEqual([]);
   });

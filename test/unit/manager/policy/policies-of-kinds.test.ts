@@ -5,14 +5,18 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import type { WorkKindSpec } from '../../../../manager/api/work-kind.ts';
-import { admissionPolicies, policyOfKind } from '../../../../manager/policy/admission-policies.ts';
+import { admissionPolicies, policiesOfKind } from '../../../../manager/policy/admission-policies.ts';
 import { describedForm, inlined, isJudgedBy, usedBy, variablesOf } from '../../../../manager/policy/cel-variables.ts';
 import { NAMED_PARTS } from '../../../../manager/policy/job-parts.ts';
 import { judgeWrite } from '../../../../manager/policy/judge-write.ts';
-import { inFieldsOf } from '../../../../manager/policy/write-rule.ts';
+import { wordsOf } from '../../../../manager/policy/write-rule.ts';
 import { matchConditions } from '../../../../manager/policy/webhook-conditions.ts';
 import { recognize, type Identities } from '../../../../manager/policy/writer.ts';
+import { validateJob } from '../../../../manager/webhook/validate-job.ts';
 import { describedKind } from '../../../../manager/work-kind/described/described-kind.ts';
+import { JOB_KIND } from '../../../../manager/work-kind/job/job-kind.ts';
+import { createKinds } from '../../../../manager/work-kind/kinds.ts';
+import { qualifiedName } from '../../../../manager/work-kind/qualified-name.ts';
 import { parsePath, withValueAt } from '../../../../shared/api/field-path.ts';
 import type { WorkObject } from '../../../../shared/api/kubernetes.ts';
 import {
@@ -28,7 +32,7 @@ import {
 } from '../../../../shared/api/names.ts';
 import { omitUndefined } from '../../../../shared/runtime/omit-undefined.ts';
 import { matches, violations, type PolicyRequest } from '../../../support/policy-evaluation.ts';
-import { aCrew, compiled, CREW_SPEC, SHIPPED } from '../work-kind/described/described.ts';
+import { aCrew, aCrewPod, compiled, CREW_SPEC, SHIPPED } from '../work-kind/described/described.ts';
 
 const IDENTITIES: Identities = { managers: ['manager'], localWorkers: ['worker'] };
 const { managedBy: _managedBy, ...CREW_OF_NOBODY } = CREW_SPEC;
@@ -40,7 +44,7 @@ const KINDS: readonly (readonly [string, WorkKindSpec])[] = [
 
 const policiesOf = (...kinds: Parameters<typeof admissionPolicies>[2] & object) =>
   admissionPolicies('switchyard', IDENTITIES, kinds)
-    .filter(({ kind, metadata }) => kind === 'ValidatingAdmissionPolicy' && metadata.name !== 'switchyard-override')
+    .filter(({ kind, metadata: { name } }) => kind === 'ValidatingAdmissionPolicy' && !/-(override|manager(-.*)?)$/.test(name))
     .map(({ spec }) => spec);
 const resourceOf = ({ group, version, resource: plural, kind }: WorkKindSpec) => ({ group, version, plural, kind, namespaced: true });
 
@@ -121,7 +125,7 @@ const requestsOf = (spec: WorkKindSpec): fc.Arbitrary<PolicyRequest> => {
     });
 };
 
-/** Fields that the webhook refuses, but for the number of pods, which no policy knows. It reads an absent spec as an empty one. */
+/** Fields that the webhook refuses, but for the number of pods (described-pods.test.ts). It reads an absent spec as an empty one. */
 function judgedBy(spec: WorkKindSpec): (request: PolicyRequest) => string[] {
   const kind = describedKind(compiled(spec));
   const read = (object: WorkObject): WorkObject => ({ ...object, spec: object.spec ?? {} });
@@ -199,7 +203,7 @@ describe('a kind of which nobody has told the policies where its fields are', ()
 
   test('has its marks and, once it has a record, its status held by them, and nothing that depends on fields', () => {
     expect(refusals({ object: crew({ annotations: { [ADMISSION_ANNOTATION]: '{}' } }) })).toEqual([
-      `metadata.annotations[${ADMISSION_ANNOTATION}]: is written by Switchyard only; leave it as it is, and out of a new Job`,
+      `metadata.annotations[${ADMISSION_ANNOTATION}]: is written by Switchyard only; leave it as it is, and out of a new object`,
     ]);
     expect(fieldsOf(refusals({ oldObject: crew(RECORDED) }))).toEqual([
       `metadata.annotations[${ADMISSION_ANNOTATION}]`,
@@ -251,24 +255,52 @@ test('what is refused is told with the fields of the kind, by policies and webho
     return messages;
   };
   expect(told(runPolicy(false))).toEqual([
-    'spec.runPolicy.suspend: is set to false by the manager when the Job is admitted; leave it true',
+    'spec.runPolicy.suspend: is set to false by the manager when the PyTorchJob is admitted; leave it true',
   ]);
   expect(told(runPolicy(true, 'kubeflow.org/training-operator'))).toEqual([
-    'spec.runPolicy.managedBy: says who runs the object, and stays as it is; delete the object, and create it with the other value',
+    'spec.runPolicy.managedBy: says who runs the PyTorchJob, and stays as it is; delete the PyTorchJob, and create it with the other value',
   ]);
-  expect(
-    policyOfKind(spec)
-      .validations.map(({ message }) => message)
-      .join(),
-  ).not.toMatch(/spec\.(suspend|managedBy|parallelism)/);
-  const { field } = inFieldsOf(spec, { field: 'spec.parallelism', problem: 'cannot grow' });
-  expect([field, inFieldsOf(undefined, { field: 'spec.suspend', problem: '' }).field]).toEqual(['spec', 'spec.suspend']);
+  for (const { validations } of policiesOfKind(spec))
+    for (const { message } of validations) expect(message).not.toMatch(/spec\.(suspend|managedBy|parallelism)|\bJob\b/);
+  expect(wordsOf({ resource: { kind: 'Job' }, fields: undefined })).toMatchObject({ suspend: 'spec.suspend', pods: 'spec.parallelism' });
+});
+
+test('the webhook says of a described kind what it is, with its fields', () => {
+  const kind = createKinds(JOB_KIND, [describedKind(compiled(CREW_SPEC))]);
+  const write = (suspended: boolean, hands: number, metadata: object = {}): WorkObject => {
+    const object = aCrew({ metadata: { name: qualifiedName('crews.example.com', 'argo'), ...metadata } });
+    const [captain, groups] = [aCrewPod('1'), [{ name: 'deck', hands, pod: aCrewPod('1') }]];
+    return { ...object, spec: { captain, groups, policy: { suspend: suspended, managedBy: 'example.com/elsewhere' } } } as WorkObject;
+  };
+  const told = (oldJob: WorkObject | undefined, job: WorkObject): string[] =>
+    validateJob(kind, { subresource: '', job, oldJob, writer: 'User', username: 'alice' }).map(
+      ({ field, problem }) => `${field}: ${problem}`,
+    );
+  const ADMITTED = { annotations: { [ADMISSION_ANNOTATION]: '{}' } };
+  expect(told(write(false, 2, ADMITTED), write(false, 3, ADMITTED))).toEqual([
+    'spec: cannot grow from 3 to 4 pods while the Crew is admitted, because quota was reserved for 3; set spec.policy.suspend to true and ' +
+      'annotation switchyard.dev/hold to false with it, and the Crew is admitted anew',
+  ]);
+  expect(told(undefined, write(false, 2))).toEqual([
+    'spec.policy.suspend: must be true in a new Crew with a queue: it is released when it is admitted',
+  ]);
+  const other = withValueAt(write(true, 2), ['spec', 'policy', 'managedBy'], 'example.com/other');
+  expect(told(undefined, other)).toEqual([
+    'spec.policy.managedBy: is "example.com/other", but any Crew with the label switchyard.dev/queue-name is managed by ' +
+      'example.com/elsewhere; leave the field out',
+  ]);
+  const operators = withValueAt(other, ['spec', 'policy', 'managedBy'], 'example.com/crew-operator');
+  expect(told(undefined, operators)).toEqual([
+    'spec.policy.managedBy: must be example.com/elsewhere for any Crew with the label switchyard.dev/queue-name',
+  ]);
+  expect(told(operators, operators)).toEqual([]);
 });
 
 test('a rule goes to the policies that know what it asks for, with the variables that it uses', () => {
   const [crews, nothing] = [variablesOf(describedForm(CREW_SPEC)), variablesOf(describedForm(CREW_OF_NOBODY))];
   expect(isJudgedBy('variables.managed && variables.byManager', crews)).toBe(true);
-  expect(isJudgedBy('variables.pods > 1', crews)).toBe(false);
+  expect([isJudgedBy('variables.pods > 1', crews), isJudgedBy('variables.parallelism > 1', crews)]).toEqual([true, false]);
+  expect(isJudgedBy('variables.pods > 1', variablesOf(describedForm({ suspend: 'spec.suspend' })))).toBe(false);
   expect(usedBy(['variables.oldQueue'], crews).map(({ name }) => name)).toEqual(['oldLabels', 'oldQueue']);
   expect(inlined('variables.namesManager', nothing)).toBe('(true)');
 });

@@ -341,7 +341,10 @@ describe('an object of a described kind', () => {
 
   test('is refused where it is not prepared, and where a user writes a record', () => {
     const unprepared = validate(kinds, reviewed({ ...rest, metadata, spec }), { managers: [], localWorkers: [] });
-    expect(unprepared).toMatchObject({ allowed: false, status: { message: expect.stringContaining('spec.managedBy') } });
+    expect(unprepared).toMatchObject({
+      allowed: false,
+      status: { message: expect.stringContaining('spec.policy.managedBy: must be example.com/elsewhere for any Crew') },
+    });
     const prepared = crews.prepared({ ...rest, metadata, spec } as never) as object;
     expect(validate(kinds, reviewed(prepared), { managers: [], localWorkers: [] })).toMatchObject({ allowed: true });
     const forged = { ...prepared, metadata: { ...metadata, annotations: { [ADMISSION_ANNOTATION]: '{}' } } };

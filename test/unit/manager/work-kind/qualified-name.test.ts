@@ -9,6 +9,7 @@ import {
   qualifiedName,
   qualifierOf,
   withPlainNames,
+  wordOfKind,
   kubectlOperands,
   operandOf,
   parseWorkKey,
@@ -18,7 +19,7 @@ import {
   workKey,
   workPath,
 } from '../../../../manager/work-kind/qualified-name.ts';
-import { aCrewKind } from './described/described.ts';
+import { aCrewKind, CREWS } from './described/described.ts';
 
 test('a Job keeps its name, and an object of another kind has a name of its own', () => {
   const jobSets = { group: 'jobset.x-k8s.io', plural: 'jobsets' };
@@ -102,4 +103,14 @@ test('a value for programs has the keys that they know, and texts for people', (
     none: null,
   });
   expect(withWorkKeys([], value)).toBe(value);
+});
+
+test('a kind that is called Job, and is of another group, is told by its resource wherever Jobs are told by their name', () => {
+  const volcanos = { group: 'batch.volcano.sh', version: 'v1alpha1', plural: 'jobs', kind: 'Job', namespaced: true };
+  const kinds = createKinds(JOB_KIND, [{ ...aCrewKind(), resource: volcanos }]);
+  const [key, named] = [{ namespace: 'team', name: 'jobs.batch.volcano.sh:train' }, 'jobs.batch.volcano.sh team/train'];
+  expect([wordOfKind(JOBS), wordOfKind(volcanos), wordOfKind(CREWS)]).toEqual(['Job', 'jobs.batch.volcano.sh', 'Crew']);
+  expect(formatWork(kinds, key)).toBe(named);
+  expect(withPlainNames(kinds.others, 'held by Job team/jobs.batch.volcano.sh:train')).toBe(`held by ${named}`);
+  expect(operandOf(key, 'Job')).toBe('jobs.batch.volcano.sh/train -n team');
 });

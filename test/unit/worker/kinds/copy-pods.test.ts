@@ -12,7 +12,13 @@ const env = [
   { name: 'SWITCHYARD_MANAGER', value: 'home' },
 ];
 const POD_SPEC = { containers: [{ name: 'main', image: 'busybox', env }] };
-const ownedBy = (kind: string, name: string): object => ({ apiVersion: 'v1', kind, name, uid: `uid-of-${name}`, controller: true });
+const ownedBy = (kind: string, name: string, apiVersion = kind === 'Job' ? 'batch/v1' : 'example.com/v1'): object => ({
+  apiVersion,
+  kind,
+  name,
+  uid: `uid-of-${name}`,
+  controller: true,
+});
 const common = { namespace: 'team', resourceVersion: '1', creationTimestamp: '2026-01-01T00:00:00Z' };
 type PodParts = { readonly phase?: string; readonly spec?: object; readonly labels?: object };
 const aPod = (name: string, owner: object | undefined, { phase = 'Running', spec = POD_SPEC, labels = {} }: PodParts = {}): Pod =>
@@ -71,4 +77,14 @@ test('pods of an operator that do not say whose they are, are its by their label
 test('of a pod is known whose it is, or that its labels have to say it; a pod of a plain Job, or of nobody, is of no copy', () => {
   const original = { originUid: 'original' };
   expect(PODS.map((pod) => copyOfPod(pod, jobs))).toEqual([original, original, original, undefined, 'unknown', 'unknown', undefined]);
+});
+
+test('of a Job of another group the pods are an operator’s, and known by what they say', () => {
+  const owner = ownedBy('Job', 'volcano', 'batch.volcano.sh/v1alpha1');
+  const [named, unnamed] = [aPod('named', owner), aPod('unnamed', owner, { spec: BARE, labels: LABELS })];
+  const all = createObjectCache<Pod>({ ...podIndexers, ...copyPodIndexers });
+  for (const pod of [named, unnamed]) all.set(pod);
+  const found = (copy: WorkOfKind): string[] => podsOfCopy(all, jobs, copy).map(({ metadata }) => metadata.name);
+  expect([found(aCopy('original')), found(aCopy('another', 'ray.io/job=train'))]).toEqual([['named'], ['unnamed']]);
+  expect([copyOfPod(named, jobs), copyOfPod(unnamed, jobs)]).toEqual([{ originUid: 'original' }, 'unknown']);
 });

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import type { Job, Pod } from '../../../../shared/api/kubernetes.ts';
 import { KEEP_LOGS_LABEL, ORIGIN_LABEL } from '../../../../shared/api/names.ts';
-import { isCopy, keepLogsOf, wantsTail } from '../../../../worker/logs/keep-rule.ts';
+import { isCopy, keepLogsOf, otherKindOf, wantsTail } from '../../../../worker/logs/keep-rule.ts';
 import { viewPod } from '../../../../worker/job/pod-view.ts';
 
 const jobWith = (labels: Record<string, string>): Job =>
@@ -23,6 +23,13 @@ test('the word of the Job goes before that of the worker, if it means anything',
   expect(keepLogsOf(jobWith({}), 'All')).toBe('All');
   expect(isCopy(jobWith({}))).toBe(false);
   expect(isCopy(jobWith({ [ORIGIN_LABEL]: 'home' }))).toBe(true);
+});
+
+test('a Job is one of Kubernetes’ own group, in any version, or of a cache, which says neither', () => {
+  for (const job of [{}, { kind: 'Job' }, { apiVersion: 'batch/v1', kind: 'Job' }, { apiVersion: 'batch/v2', kind: 'Job' }])
+    expect(otherKindOf(job)).toBeUndefined();
+  expect(otherKindOf({ apiVersion: 'batch.volcano.sh/v1alpha1', kind: 'Job' })).toBe('batch.volcano.sh/v1alpha1 Job');
+  expect(otherKindOf({ apiVersion: 'batch/v1', kind: 'CronJob' })).toBe('batch/v1 CronJob');
 });
 
 describe('the tail is wanted', () => {

@@ -8,12 +8,25 @@ import { CLUSTER_QUEUES } from '../../../../../manager/api/cluster-queue.ts';
 import { LOCAL_QUEUES } from '../../../../../manager/api/local-queue.ts';
 import { WORKER_CLUSTERS } from '../../../../../manager/api/worker-cluster.ts';
 import { compareClusters } from '../../../../../manager/cli/doctor/compare-clusters.ts';
+import { JOB_SET_DEFINITION, JOB_SETS } from '../../../../../manager/cli/local/job-set/definition.ts';
 import { JOB_KIND } from '../../../../../manager/work-kind/job/job-kind.ts';
-import { CONFIG_MAPS, JOBS, NAMESPACES, SECRETS, SERVICE_ACCOUNTS } from '../../../../../shared/api/resources.ts';
+import { createKindsClient } from '../../../../../manager/work-kind/kinds-client.ts';
+import { createKinds } from '../../../../../manager/work-kind/kinds.ts';
+import type { SingleKind } from '../../../../../manager/work-kind/work-kind.ts';
+import {
+  CONFIG_MAPS,
+  CUSTOM_RESOURCE_DEFINITIONS,
+  JOBS,
+  NAMESPACES,
+  SECRETS,
+  SERVICE_ACCOUNTS,
+} from '../../../../../shared/api/resources.ts';
+import type { KubeClient } from '../../../../../shared/kube/client.ts';
 import { createKubeClient } from '../../../../../shared/kube/kube-client.ts';
 import { systemClock } from '../../../../../shared/runtime/clock.ts';
 import { createCrds } from '../../../../support/crds.ts';
 import { type EmbeddedCluster, startCluster } from '../../../../support/embedded-cluster.ts';
+import { aCrewKind, shippedKind } from '../../work-kind/described/described.ts';
 
 let home: EmbeddedCluster;
 let east: EmbeddedCluster;
@@ -52,19 +65,46 @@ afterEach(async () => {
   rmSync(folder, { recursive: true });
 });
 
+/** A connection for which the manager takes these kinds beside Jobs. */
+const connectionOf = (client: KubeClient, ...others: readonly SingleKind[]): Parameters<typeof compareClusters>[0] =>
+  ({
+    client,
+    kind: JOB_KIND,
+    kinds: async () => ({ client: createKindsClient(client, others), kind: createKinds(JOB_KIND, others) }),
+  }) as never;
+
 const compared = async (): Promise<string[]> =>
-  (await compareClusters({ client: home.client, kind: JOB_KIND }, 'team', choice)).map(
-    ({ check, result, found }) => `${result} ${check}: ${found}`,
-  );
+  (await compareClusters(connectionOf(home.client), 'team', choice)).map(({ check, result, found }) => `${result} ${check}: ${found}`);
 
 test('each cluster is looked at for what it needs, and the manager cluster for what travels', async () => {
   await east.client.create(SERVICE_ACCOUNTS, { metadata: { name: 'robot', namespace: 'team' } });
   expect(await compared()).toEqual([
-    'wrong namespace team on the manager cluster: lacks ConfigMap settings (Jobs train)',
-    'note namespace team on east: lacks Secret token (Jobs train)',
-    'note namespace team on home: lacks Secret token (Jobs train), ServiceAccount robot (Jobs train)',
+    'wrong namespace team on the manager cluster: lacks ConfigMap settings (Job train)',
+    'note namespace team on east: lacks Secret token (Job train)',
+    'note namespace team on home: lacks Secret token (Job train), ServiceAccount robot (Job train)',
     expect.stringMatching(/^note namespace team on west: cannot be looked at: there is no context of its name/),
   ]);
+});
+
+test('what objects of described kinds refer to is compared as well, and of a kind that nobody serves it is said that it is not', async () => {
+  await home.client.create(CUSTOM_RESOURCE_DEFINITIONS, structuredClone(JOB_SET_DEFINITION) as never);
+  const pod = {
+    restartPolicy: 'Never',
+    runtimeClassName: 'gvisor',
+    containers: [{ name: 'main', envFrom: [{ configMapRef: { name: 'settings' } }] }],
+  };
+  await home.client.create(JOB_SETS, {
+    metadata: { name: 'dance', namespace: 'team', labels: { 'switchyard.dev/queue-name': 'main' } },
+    spec: { suspend: true, replicatedJobs: [{ name: 'one', template: { spec: { template: { spec: pod } } } }] },
+  } as never);
+  const checks = await compareClusters(connectionOf(home.client, shippedKind('JobSet'), aCrewKind()), 'team', choice);
+  const found = checks.map(({ check, result, found: text }) => `${result} ${check}: ${text}`);
+  expect(found.slice(0, 3)).toEqual([
+    'wrong namespace team on the manager cluster: lacks ConfigMap settings (Job train, JobSet dance)',
+    'note namespace team on east: lacks RuntimeClass gvisor (JobSet dance), Secret token (Job train), ServiceAccount robot (Job train)',
+    'note namespace team on home: lacks RuntimeClass gvisor (JobSet dance), Secret token (Job train), ServiceAccount robot (Job train)',
+  ]);
+  expect(found.at(-1)).toMatch(/^note namespace team: what crews refer to is not compared: /);
 });
 
 test('where all is there, all is well', async () => {
@@ -91,7 +131,7 @@ test('a cluster that cannot be reached is a note, and the others are compared al
 test('a user who may not list Jobs and clusters is told so, and that is no failure', async () => {
   const nobody = { name: 'nobody', groups: ['system:authenticated'] };
   const client = createKubeClient(home.plane.transport(nobody), { userAgent: 'test', clock: systemClock });
-  const [check, another] = await compareClusters({ client, kind: JOB_KIND }, 'team', choice);
+  const [check, another] = await compareClusters(connectionOf(client), 'team', choice);
   expect(check).toMatchObject({ result: 'note', found: expect.stringMatching(/^cannot be compared: .*nobody.* cannot list/) });
   expect(another).toBeUndefined();
 });

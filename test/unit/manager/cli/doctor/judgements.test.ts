@@ -5,7 +5,7 @@ import {
   judgeClusters,
   judgeDefinitions,
   judgeManager,
-  judgeUnlabelledJobs,
+  judgeUnlabelled,
   judgeUnseen,
   judgeWebhooks,
   unlabelledIn,
@@ -14,9 +14,12 @@ import {
   type WebhookConfiguration,
 } from '../../../../../manager/cli/doctor/judgements.ts';
 import { JOB_KIND } from '../../../../../manager/work-kind/job/job-kind.ts';
-import type { Lease } from '../../../../../shared/api/kubernetes.ts';
+import { createKinds } from '../../../../../manager/work-kind/kinds.ts';
+import { qualifiedName } from '../../../../../manager/work-kind/qualified-name.ts';
+import type { Lease, WorkObject } from '../../../../../shared/api/kubernetes.ts';
 import { ofKind, renderChart } from '../../../../support/helm.ts';
 import { aHomeJob } from '../../../../support/jobs.ts';
+import { aCrew, aCrewKind } from '../../work-kind/described/described.ts';
 
 const meta = (name: string, namespace = 'team') => ({
   name,
@@ -135,11 +138,11 @@ test('Jobs that no webhook has seen are counted', () => {
 test('Jobs without a queue that run at home, in namespaces whose Jobs are managed all the same, are told', () => {
   const home = aHomeJob({ metadata: { namespace: 'team', name: 'sum', labels: {} } });
   delete home.spec.managedBy;
-  expect(judgeUnlabelledJobs([home, aHomeJob()])).toMatchObject({
+  expect(judgeUnlabelled(JOB_KIND, [home, aHomeJob()])).toMatchObject({
     result: 'note',
-    found: expect.stringMatching(/^1 in namespaces .* runs on this cluster, such as team\/sum$/),
+    found: expect.stringMatching(/^1 in namespaces .* runs on this cluster, such as Job team\/sum$/),
   });
-  expect(judgeUnlabelledJobs([{ ...home, status: { conditions: [condition('Complete', 'True', '')] } } as never])).toMatchObject({
+  expect(judgeUnlabelled(JOB_KIND, [{ ...home, status: { conditions: [condition('Complete', 'True', '')] } } as never])).toMatchObject({
     result: 'ok',
   });
   const [configuration] = ofKind(
@@ -148,6 +151,22 @@ test('Jobs without a queue that run at home, in namespaces whose Jobs are manage
   );
   expect(unlabelledIn([configuration as unknown as WebhookConfiguration])).toMatchObject({ matchLabels: { a: 'b' } });
   expect(unlabelledIn(ofKind(renderChart('manager'), 'MutatingWebhookConfiguration') as unknown as WebhookConfiguration[])).toBeUndefined();
+});
+
+test('so are objects of described kinds, but not what another object has made, or somebody else runs', () => {
+  const kind = createKinds(JOB_KIND, [aCrewKind()]);
+  const crew = (managedBy: string): WorkObject => {
+    const object = aCrew({ spec: { policy: { suspend: false, managedBy } } });
+    return { ...object, metadata: { ...object.metadata, name: qualifiedName('crews.example.com', 'argo'), labels: {} } };
+  };
+  const child = aHomeJob({ metadata: { labels: {} } });
+  delete child.spec.managedBy;
+  child.metadata.ownerReferences = [{ apiVersion: 'example.com/v1', kind: 'Crew', name: 'argo', uid: 'u', controller: true }];
+  expect(judgeUnlabelled(kind, [crew('example.com/elsewhere'), crew('example.com/other'), child])).toMatchObject({ result: 'ok' });
+  expect(judgeUnlabelled(kind, [child, crew('example.com/crew-operator')])).toMatchObject({
+    result: 'note',
+    found: expect.stringMatching(/^1 in namespaces .* runs on this cluster, such as Crew team\/argo$/),
+  });
 });
 
 describe('clusters', () => {

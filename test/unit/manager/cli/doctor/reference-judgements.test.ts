@@ -27,10 +27,10 @@ describe('the objects that Jobs refer to', () => {
     const carryOf = ({ metadata }: { readonly metadata: { readonly name: string } }) =>
       metadata.name === 'one' ? (['ConfigMaps'] as const) : [];
     expect(referredObjects(JOB_KIND, jobs, carryOf)).toEqual([
-      { kind: 'ConfigMap', name: 'settings', carriedBy: ['one'], neededBy: ['two'] },
-      { kind: 'PersistentVolumeClaim', name: 'data', carriedBy: [], neededBy: ['one'] },
-      { kind: 'RuntimeClass', name: 'gvisor', carriedBy: [], neededBy: ['two'] },
-      { kind: 'ServiceAccount', name: 'robot', carriedBy: [], neededBy: ['two'] },
+      { kind: 'ConfigMap', name: 'settings', carriedBy: ['Job one'], neededBy: ['Job two'] },
+      { kind: 'PersistentVolumeClaim', name: 'data', carriedBy: [], neededBy: ['Job one'] },
+      { kind: 'RuntimeClass', name: 'gvisor', carriedBy: [], neededBy: ['Job two'] },
+      { kind: 'ServiceAccount', name: 'robot', carriedBy: [], neededBy: ['Job two'] },
     ]);
   });
 
@@ -44,8 +44,8 @@ describe('the objects that Jobs refer to', () => {
 });
 
 describe('clusters compared', () => {
-  const data: ReferredObject = { kind: 'PersistentVolumeClaim', name: 'data', carriedBy: [], neededBy: ['train'] };
-  const settings: ReferredObject = { kind: 'ConfigMap', name: 'settings', carriedBy: ['train'], neededBy: [] };
+  const data: ReferredObject = { kind: 'PersistentVolumeClaim', name: 'data', carriedBy: [], neededBy: ['Job train'] };
+  const settings: ReferredObject = { kind: 'ConfigMap', name: 'settings', carriedBy: ['Job train'], neededBy: [] };
   const looked = (
     cluster: string,
     {
@@ -59,7 +59,7 @@ describe('clusters compared', () => {
 
   test('one that lacks what another has is worth knowing', () => {
     expect(lines([data, settings], looked('east', { missing: [data] }), looked('west', { present: [data] }))).toEqual([
-      'note namespace team on east: lacks PersistentVolumeClaim data (Jobs train)',
+      'note namespace team on east: lacks PersistentVolumeClaim data (Job train)',
       'ok namespace team on west: has 1 of 1 objects',
     ]);
   });
@@ -68,24 +68,24 @@ describe('clusters compared', () => {
     expect(
       lines([data, settings], looked('the manager cluster', { isHome: true, missing: [settings] }), looked('east', { missing: [data] })),
     ).toEqual([
-      'wrong namespace team on the manager cluster: lacks ConfigMap settings (Jobs train)',
-      'note namespace team on east: lacks PersistentVolumeClaim data (Jobs train)',
-      'wrong namespace team: no cluster has PersistentVolumeClaim data, which Jobs train need',
+      'wrong namespace team on the manager cluster: lacks ConfigMap settings (Job train)',
+      'note namespace team on east: lacks PersistentVolumeClaim data (Job train)',
+      'wrong namespace team: no cluster has PersistentVolumeClaim data, for Job train',
     ]);
   });
 
   test('a cluster that cannot be looked at, and an object that may not be read, are no proof that anything is missing', () => {
     expect(lines([data], looked('east', { missing: [data] }), looked('west', { problem: 'no context' }), looked('north', {}))).toEqual([
-      'note namespace team on east: lacks PersistentVolumeClaim data (Jobs train)',
+      'note namespace team on east: lacks PersistentVolumeClaim data (Job train)',
       'note namespace team on west: cannot be looked at: no context',
       'ok namespace team on north: has 0 of 1 objects; you may not read PersistentVolumeClaim data',
     ]);
   });
 
   test('without references there is nothing to compare, and long lists are cut', () => {
-    expect(lines([], looked('east', {}))).toEqual(['ok namespace team: no Job that has not ended refers to an object']);
+    expect(lines([], looked('east', {}))).toEqual(['ok namespace team: no work that has not ended refers to an object']);
     const many = Array.from({ length: 8 }, (_, index) => ({ ...data, name: `data-${index}` }));
     const [line] = lines(many, looked('east', { missing: many }), looked('west', { present: many }));
-    expect(line).toMatch(/data-4 \(Jobs train\) and 3 more$/);
+    expect(line).toMatch(/data-4 \(Job train\) and 3 more$/);
   });
 });

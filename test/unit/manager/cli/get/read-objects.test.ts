@@ -11,16 +11,19 @@ import { aCrew, aCrewKind, CREWS } from '../../work-kind/described/described.ts'
 const crew = aCrew({ spec: { policy: { suspend: true, managedBy: 'example.com/elsewhere' } } });
 const forbidden = (plural: string): ApiError =>
   new ApiError(403, { kind: 'Status', status: 'Failure', code: 403, reason: 'Forbidden', message: `no ${plural}` });
+/** As an API server answers that does not serve a resource. */
+const notServed = new ApiError(404, { message: '404 page not found' });
 const listing = (names: readonly string[] = []): Listing => ({
   view: workView('jobs or crews', [JOB_KIND, aCrewKind()]),
   names: new Map([[CREWS, names]]),
   namespace: 'team',
 });
 
-/** Reads with a client that may not read objects of these resources. */
-async function read(denied: readonly string[], listed = listing()) {
+/** Reads with a client that may not read objects of these resources, or whose cluster does not serve them. */
+async function read(denied: readonly string[], listed = listing(), gone: readonly string[] = []) {
   const mayRead = (plural: string): void => {
     if (denied.includes(plural)) throw forbidden(plural);
+    if (gone.includes(plural)) throw notServed;
   };
   const client = {
     async list({ plural }: Resource) {
@@ -44,6 +47,14 @@ test('a kind that the user may not list leaves the others, and where there are n
   expect(await read(['crews'])).toEqual({ kinds: ['Job'], refused: ['crews: no crews'] });
   expect(await read(['jobs'])).toEqual({ kinds: ['Crew'], refused: ['jobs: no jobs'] });
   await expect(read(['jobs', 'crews'])).rejects.toThrow(ApiError);
+});
+
+test('a kind whose definition is gone leaves the others, unless an object of it is named', async () => {
+  expect(await read([], listing(), ['crews'])).toEqual({ kinds: ['Job'], refused: ['crews: 404 page not found'] });
+  await expect(read([], listing(), ['jobs', 'crews'])).rejects.toThrow(notServed);
+  const { view, ...where } = listing();
+  const [, crews = CREWS] = view.resources;
+  await expect(read([], { ...where, view, names: new Map([[crews, ['argo']]]) }, ['crews'])).rejects.toThrow(notServed);
 });
 
 test('one that is named is shown whoever runs it', async () => {

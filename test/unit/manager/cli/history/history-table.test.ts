@@ -40,6 +40,28 @@ test('Jobs that are over stand in a table, with the reason of those that failed'
   expect(formatTable(historyTable(records, false, nowMs), 80).every((line) => line.length <= 80)).toBe(true);
 });
 
+test('objects of other kinds are told by their kind, and a Job of another group by its resource', () => {
+  const record = {
+    uid: 'u',
+    namespace: 'team',
+    outcome: 'Complete' as const,
+    created: '2026-01-01T00:00:00Z',
+    ended: '2026-01-01T00:01:00Z',
+    succeeded: 0,
+    failed: 0,
+  };
+  const records = [
+    { ...record, name: 'a' },
+    { ...record, name: 'b', kind: 'JobSet', resource: 'jobsets.jobset.x-k8s.io' },
+    { ...record, name: 'c', kind: 'Job', resource: 'jobs.batch.volcano.sh' },
+  ];
+  expect(historyTable(records, false, 0).rows.map(({ cells }) => cells.slice(0, 2))).toEqual([
+    ['a', 'Job'],
+    ['b', 'JobSet'],
+    ['c', 'jobs.batch.volcano.sh'],
+  ]);
+});
+
 test('pods stand in a line each', () => {
   const pods = [
     { pod: 'sum-a', phase: 'Failed' as const, exitCode: 3, lastLine: 'no\u202efile' },
