@@ -39,7 +39,7 @@ export type DashboardSession = {
 export type RefusedHere = { readonly kind: 'Refused'; readonly status: 401 | 403 | 503; readonly why: string };
 export type FoundHere<T> =
   | { readonly kind: 'Found'; readonly value: T }
-  | { readonly kind: 'Missing'; readonly what: string }
+  | { readonly kind: 'Missing'; readonly what: string; readonly reason?: 'NotManaged' }
   | RefusedHere;
 
 /** Authenticates the caller; no viewer is served without. */
@@ -252,7 +252,7 @@ function found<T>(answer: FoundHere<T>): T {
     case 'Found':
       return answer.value;
     case 'Missing':
-      throw new RequestRefused(404, 'NotFound', answer.what);
+      throw new RequestRefused(404, answer.reason ?? 'NotFound', answer.what);
     case 'Refused':
       throw refusedAs(answer);
   }

@@ -19,14 +19,16 @@ import type {
   WithActions,
 } from '../views.ts';
 
-/** An answer that is none: `status` 0 where nobody answered. */
+/** An answer that is none: `status` 0 where nobody answered. `reason`: for programs, as in Kubernetes; absent where none was told. */
 export class ApiProblem extends Error {
   override readonly name = 'ApiProblem';
   readonly status: number;
+  readonly reason: string | undefined;
 
-  constructor(status: number, message: string) {
+  constructor(status: number, message: string, reason?: string) {
     super(message);
     this.status = status;
+    this.reason = reason;
   }
 }
 
@@ -92,7 +94,8 @@ export function createApi(token: string | undefined, send: typeof fetch): Api {
       throw problemOf(error);
     }
     if (response.ok) return response;
-    throw new ApiProblem(response.status, messageOf(await response.text()) ?? `the manager answered ${response.status}`);
+    const { message = `the manager answered ${response.status}`, reason } = statusIn(await response.text());
+    throw new ApiProblem(response.status, message, reason);
   };
   const json = async <T>(path: string, signal?: AbortSignal): Promise<T> => (await (await ask(path, {}, signal)).json()) as T;
   // The name of an object of another kind than Job begins with its resource.
@@ -170,12 +173,12 @@ export function createSignInApi(send: typeof fetch): SignInApi {
 /** No form of another site can send this header. */
 const PAGE_HEADER = { 'x-switchyard-dashboard': '1' } as const;
 
-/** The message of a Kubernetes Status. */
-function messageOf(text: string): string | undefined {
+/** What a Kubernetes Status says. */
+function statusIn(text: string): { readonly message?: string; readonly reason?: string } {
   try {
-    const { message } = JSON.parse(text) as { message?: unknown };
-    return typeof message === 'string' ? message : undefined;
+    const { message, reason } = JSON.parse(text) as { message?: unknown; reason?: unknown };
+    return { ...(typeof message === 'string' && { message }), ...(typeof reason === 'string' && { reason }) };
   } catch {
-    return undefined; // a proxy in between has its own words
+    return {}; // a proxy in between has its own words
   }
 }
