@@ -46,6 +46,8 @@ export type DashboardDeps = {
   readonly readEvents: SessionDeps['readEvents'];
   readonly traceUrl?: string | undefined;
   readonly kept: KeptJobs | undefined;
+  /** Reads how the leader last described the shared queue of submissions; absent: there is none. */
+  readonly sharedSubmissions?: SessionDeps['sharedSubmissions'];
   /** Reads pods and logs of worker clusters; absent: they are not read. */
   readonly live?: LiveLogs | undefined;
   /** Carries out the actions of viewers with the rights for them; absent: viewers only read. */
@@ -100,6 +102,7 @@ export function createDashboard(deps: DashboardDeps): Dashboard {
     index,
     sources: { ...informers, index },
     submissionQueues: informers.submissionQueues,
+    sharedSubmissions: deps.sharedSubmissions,
     jobs: informers.jobs,
     identities,
     feeds,

@@ -3,6 +3,8 @@ import type { AccessAttributes, KubeUser } from '../../shared/kube/access-review
 import type { Clock } from '../../shared/runtime/clock.ts';
 import { ownerOf } from '../../shared/kube/user-identity.ts';
 import type { Lister } from '../../shared/kube/indexer.ts';
+import { omitUndefined } from '../../shared/runtime/omit-undefined.ts';
+import type { SharedSubmissions } from '../api/shared-submissions.ts';
 import type { SubmissionQueueObject } from '../api/submission-queue.ts';
 import type { Act } from './actions.ts';
 import { actionsOnCluster } from './allowed-actions.ts';
@@ -12,7 +14,7 @@ import { foundInTurn } from './fair-scheduler.ts';
 import { queueView } from './queue-view.ts';
 import { seesIt, type Rights } from './rights.ts';
 import type { Found, Refused, RightsReader } from './rights-reader.ts';
-import { submissionView } from './submission-view.ts';
+import { sharedQueueView, submissionView } from './submission-view.ts';
 import { HOURS_MAX, parseHours } from './time-line.ts';
 import type { TimeLines } from './time-line-reading.ts';
 import { jobsOf, mayEdit, parseWhatIfRequest } from './what-if-request.ts';
@@ -37,6 +39,8 @@ export type PlaceReadingDeps = {
   readonly jobs: Lister<Job>;
   readonly sources: OverviewSources;
   readonly submissionQueues: Lister<SubmissionQueueObject>;
+  /** Reads how the leader last described the shared queue; absent: there is none. */
+  readonly sharedSubmissions?: (() => Promise<SharedSubmissions | undefined>) | undefined;
   readonly rights: RightsReader;
   readonly explanations: Explanations;
   readonly timeLines: TimeLines;
@@ -67,7 +71,7 @@ const NAMESPACES_MAX = 500;
 const CONCURRENCY = 8;
 
 export function placeReading(
-  { kind, jobs, sources, submissionQueues, rights, explanations, timeLines, act, clock }: PlaceReadingDeps,
+  { kind, jobs, sources, submissionQueues, sharedSubmissions, rights, explanations, timeLines, act, clock }: PlaceReadingDeps,
   user: KubeUser,
   seen: Rights,
 ): PlaceReading {
@@ -151,7 +155,10 @@ export function placeReading(
       const visible = refused === undefined ? new Set(namespaces) : await visibleNamespaces(namespaces);
       if ('kind' in visible) return visible;
       const queues = all.filter(({ metadata }) => visible.has(metadata.namespace)).map(submissionView);
-      return { kind: 'Found', value: { queues: queues.toSorted((a, b) => (a.key < b.key ? -1 : 1)) } };
+      // The shared queue is of no namespace: whoever sees all queues sees it.
+      const shared =
+        refused === undefined && sharedSubmissions !== undefined ? sharedQueueView(await sharedSubmissions(), seen) : undefined;
+      return { kind: 'Found', value: { queues: queues.toSorted((a, b) => (a.key < b.key ? -1 : 1)), ...omitUndefined({ shared }) } };
     },
   };
 }

@@ -187,4 +187,36 @@ describe.skipIf(CHROMIUM === undefined)('before a server that says what it is to
     });
     await refused.getByText('you may not list submissionqueues').waitFor();
   });
+
+  test('shows the shared queue, what was wrong with Redis last, and why submissions were refused last', async () => {
+    const refusals = [
+      {
+        id: 'nightly-7',
+        atMs: 0,
+        namespace: 'team',
+        name: 'etl',
+        reason: 'Invalid',
+        message: 'metadata.labels[switchyard.dev/queue-name]: is missing; set it to the name of a LocalQueue',
+      },
+      { id: '<b>8</b>', atMs: 0, reason: 'Invalid', message: 'the submission is no manifest' },
+    ];
+    const shared = { health: 'Bad', prefix: 'bull', queue: 'jobs', parked: 12, accepted: 9_120, refused: 48, refusals, hidden: 3 } as const;
+    const redis = { reason: 'Full', message: 'the memory of Redis is full; raise maxmemory', sinceMs: 0 };
+    const told: SubmissionsView = { queues: [], shared: { ...shared, redis } };
+    const page = await look('/submissions', { submissions: (route) => route.fulfill({ json: told }) }, { width: 390 });
+    await page.getByRole('heading', { name: 'The shared queue' }).waitFor();
+    const text = await page.getByRole('main').innerText();
+    expect(text).toMatch(/bull:jobs[^]*–[^]*12[^]*9,120[^]*48[^]*Redis, since[^]*Full: the memory of Redis is full/);
+    expect(text).toMatch(/team\/etl Invalid: metadata\.labels[^]*nightly-7[^]*<b>8<\/b>[^]*3 of namespaces that you may not see/);
+    expect(await accessibilityProblems(page)).toEqual([]);
+    expect(await page.evaluate('document.documentElement.scrollWidth - innerWidth')).toBeLessThanOrEqual(0);
+    await page.context().close();
+    const calm: SubmissionsView = {
+      queues: [],
+      shared: { ...shared, health: 'Good', backlog: 0, redis: { ...redis, untilMs: 60_000 }, refusals: [], hidden: 0 },
+    };
+    const after = await look('/submissions', { submissions: (route) => route.fulfill({ json: calm }) });
+    await after.getByText('No submission was refused.').waitFor();
+    expect(await after.getByRole('main').innerText()).toMatch(/Redis, from [^]* to [^]*Full/);
+  });
 });

@@ -1,6 +1,7 @@
 /** Goal: a manifest put on the queue by an ordinary `Queue.add` becomes one Job, and its submitter hears how it ended. */
 import { Queue, QueueEvents, type Job as Submission } from 'bullmq';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { parseSharedSubmissions, SHARED_SUBMISSIONS } from '../../manager/api/shared-submissions.ts';
 import { connectBullmqQueue } from '../../manager/submission/bullmq-queue.ts';
 import { singleRedis } from '../../manager/submission/redis-settings.ts';
 import type { SubmissionQueue } from '../../manager/submission/submission-queue.ts';
@@ -8,7 +9,7 @@ import type { Job } from '../../shared/api/kubernetes.ts';
 import type { SubmissionProgress } from '../../shared/api/submission-progress.ts';
 import { connect, type Client } from '../../shared/client/client.ts';
 import { CLUSTERS_ANNOTATION, QUEUE_NAME_LABEL } from '../../shared/api/names.ts';
-import { JOBS } from '../../shared/api/resources.ts';
+import { CONFIG_MAPS, JOBS, NAMESPACES } from '../../shared/api/resources.ts';
 import { systemClock } from '../../shared/runtime/clock.ts';
 import { silentLogger } from '../../shared/runtime/logger.ts';
 import { startRedis, type TestRedis } from '../support/redis.ts';
@@ -115,6 +116,20 @@ describe('a submission', () => {
     );
     expect(await rejection(manifest({ namespace: 'nowhere' }))).toMatch(/namespaces "nowhere" not found/);
     expect(await jobs()).toEqual([]);
+  });
+
+  test('that is refused is told of to whoever runs the manager, without its manifest', async () => {
+    const submission = await users.add('sum', manifest({ name: 'bad', labels: {}, annotations: { secret: 'hidden' } }));
+    await expect(submission.waitUntilFinished(events)).rejects.toThrow(/^Invalid: /);
+    const [refusal] = await eventually(async () => {
+      const found = await world.home.list(CONFIG_MAPS, { namespace: 'switchyard' });
+      const told = parseSharedSubmissions(found.items.find(({ metadata }) => metadata.name === SHARED_SUBMISSIONS)?.data);
+      return told !== undefined && told.refused > 0 ? told.refusals : undefined;
+    });
+    expect(refusal).toMatchObject({ id: submission.id, namespace: NAMESPACE, name: 'bad', reason: 'Invalid' });
+    expect(refusal?.message).toMatch(/queue-name\]: is missing/);
+    expect(refusal?.namespaceUid).toBe((await world.home.get(NAMESPACES, { namespace: '', name: NAMESPACE })).metadata.uid);
+    expect(JSON.stringify(refusal)).not.toContain('hidden');
   });
 
   test('does not take over a Job of somebody else', async () => {

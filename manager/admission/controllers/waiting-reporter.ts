@@ -147,8 +147,8 @@ const waitingReason = (job: DeepReadonly<WorkObject>): string | undefined =>
   job.status?.conditions?.find(({ type, status }) => type === SwitchyardCondition.QuotaReserved && status === 'False')?.reason;
 
 /**
- * Writes the conditions to a waiting Job, and the resources of which it is short. A strategic merge patch merges conditions by type, so those
- * of dispatch stay.
+ * Writes the conditions to a waiting Job, and the resources of which it is short. A strategic merge patch merges conditions by type, so
+ * those of dispatch stay.
  */
 export const waitingPatch = (
   { metadata }: DeepReadonly<WorkObject>,

@@ -117,6 +117,12 @@ describe('the manifest of a Job', () => {
   });
 });
 
+test('of a Job that exists and is none of the manager’s, a program is told so by a reason of its own', async () => {
+  const { job } = await session();
+  const what = expect.stringContaining('exists, and Switchyard does not run it') as string;
+  expect(await job('ann', 'alone')).toEqual({ kind: 'Missing', reason: 'NotManaged', what });
+});
+
 describe('a stream', () => {
   const watched = async () => {
     const events: FeedEvent[] = [];
