@@ -12,6 +12,7 @@ import type { SubmissionQueueObject } from '../api/submission-queue.ts';
 import type { WorkerCluster } from '../api/worker-cluster.ts';
 import { createActions, type ActionsDeps } from './actions.ts';
 import { claimedIdentity, type TrustedProxy } from './caller-identity.ts';
+import { capacityOf } from './cluster-row.ts';
 import { createExplanations, type ExplanationsDeps } from './explanations.ts';
 import { createFairScheduler } from './fair-scheduler.ts';
 import { createFeeds } from './feed.ts';
@@ -114,6 +115,10 @@ export function createDashboard(deps: DashboardDeps): Dashboard {
       ended: kept && ((sinceMs, limit) => kept.endedSince(sinceMs, limit)),
       clusterQueueOf,
       nominalOf: (name) => nominalOf(informers.clusterQueues.get({ namespace: '', name })?.spec.resourceGroups),
+      capacityOf(name) {
+        const cluster = informers.workerClusters.get({ namespace: '', name });
+        return cluster === undefined ? new Map() : capacityOf(cluster);
+      },
       turns,
       clock,
     }),

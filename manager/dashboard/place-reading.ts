@@ -22,6 +22,7 @@ import { clustersView, queuesView } from './shared-figures.ts';
 import type { WorkKind } from '../work-kind/work-kind.ts';
 import type {
   ClusterAction,
+  ClusterTimeLine,
   ClustersView,
   ClusterView,
   QueuesView,
@@ -62,6 +63,8 @@ export interface PlaceReading {
   /** Admitted and waiting Jobs of the queue in the last hours. */
   queueTimeLine(name: string, parameters: URLSearchParams): Promise<Found<QueueTimeLine> | { readonly problem: string }>;
   cluster(name: string): Promise<Found<WithActions<ClusterView, ClusterAction>>>;
+  /** The use of the cluster in the last hours. */
+  clusterTimeLine(name: string, parameters: URLSearchParams): Promise<Found<ClusterTimeLine> | { readonly problem: string }>;
   submissions(): Promise<Found<SubmissionsView>>;
 }
 
@@ -146,6 +149,15 @@ export function placeReading(
       if (cluster === undefined) return { kind: 'Missing', what: `there is no WorkerCluster ${name}` };
       const may = act === undefined ? [] : await actionsOnCluster(rights, user, name);
       return { kind: 'Found', value: { ...clusterView(sources.index, cluster, seen), may } };
+    },
+    async clusterTimeLine(name, parameters) {
+      const refused = await refusal('clusters', 'workerclusters', name);
+      if (refused !== undefined) return refused;
+      if (sources.workerClusters.get({ namespace: '', name }) === undefined)
+        return { kind: 'Missing', what: `there is no WorkerCluster ${name}` };
+      const hours = parseHours(parameters.get('hours'));
+      if (hours === undefined) return { problem: `hours: write 1 to ${HOURS_MAX}` };
+      return foundInTurn(await timeLines.ofCluster(name, hours, seen, ownerOf(user)));
     },
     async submissions() {
       const all = submissionQueues.list();

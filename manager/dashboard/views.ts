@@ -436,6 +436,30 @@ export type QueueTimeLine = TimeLine & {
   readonly share: readonly number[];
 };
 
+/** Counts of one time bucket of a cluster, of Jobs that the viewer may see. */
+export type PlacementBucket = {
+  readonly fromMs: number;
+  /** Admissions to the cluster. */
+  readonly placed: number;
+  /** Jobs that ended there. */
+  readonly complete: number;
+  readonly failed: number;
+  /** Admissions that ended before their Job did: it was suspended, preempted or moved, or the cluster was lost. */
+  readonly left: number;
+  /** Jobs that were admitted there at the end of the bucket. */
+  readonly running: number;
+};
+
+/** The use of a worker cluster in the last hours. */
+export type ClusterTimeLine = Omit<TimeLine, 'buckets'> & {
+  readonly buckets: readonly PlacementBucket[];
+  /**
+   * The requests of all Jobs there at the end of each bucket, and its present capacity, in base units (cores, bytes); without a capacity
+   * there is no limit.
+   */
+  readonly held: readonly { readonly resource: string; readonly levels: readonly number[]; readonly capacity?: number }[];
+};
+
 /** By what usage is summed up. */
 export type UsageGroup = 'user' | 'namespace' | 'queue' | 'cluster';
 

@@ -32,6 +32,7 @@ export type DashboardSession = {
   timeLine(parameters: URLSearchParams): Promise<FoundHere<object> | { readonly problem: string }>;
   yardAt(parameters: URLSearchParams): Promise<FoundHere<object> | { readonly problem: string }>;
   queueTimeLine(name: string, parameters: URLSearchParams): Promise<FoundHere<object> | { readonly problem: string }>;
+  clusterTimeLine(name: string, parameters: URLSearchParams): Promise<FoundHere<object> | { readonly problem: string }>;
   usage(parameters: URLSearchParams): Promise<FoundHere<object> | { readonly problem: string }>;
   act(body: unknown): Promise<FoundHere<object> | { readonly problem: string }>;
 };
@@ -167,6 +168,15 @@ export function viewRoutes(open: OpenDashboard): readonly Route[] {
       'What a ClusterQueue had in the last hours',
       async (session, { parameters: { name = '' }, query }) => {
         const line = await session.queueTimeLine(name, query);
+        if ('problem' in line) throw new RequestRefused(422, 'Invalid', line.problem);
+        return json(found(line));
+      },
+    ),
+    route(
+      `${BASE}/clusters/{name}/timeline`,
+      'How full a WorkerCluster was in the last hours',
+      async (session, { parameters: { name = '' }, query }) => {
+        const line = await session.clusterTimeLine(name, query);
         if ('problem' in line) throw new RequestRefused(422, 'Invalid', line.problem);
         return json(found(line));
       },

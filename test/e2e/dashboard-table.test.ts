@@ -1,10 +1,12 @@
 /**
  * The page alone, in a browser, before a server that says what a test wants it to say: what is done with many Jobs, and logs that go on.
  */
+import type { Route } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type {
   ActionRequest,
   ActionResult,
+  ClusterTimeLine,
   JobLine,
   JobPage,
   LivePods,
@@ -186,6 +188,45 @@ describe.skipIf(CHROMIUM === undefined)('before a server that says what it is to
       submissions: (route) => route.fulfill({ status: 403, json: { message: 'you may not list submissionqueues' } }),
     });
     await refused.getByText('you may not list submissionqueues').waitFor();
+  });
+
+  test('shows how full a cluster was, what was placed there and how it left, in hours that one can choose', async () => {
+    const bucket = (fromMs: number, parts: object = {}) => ({ fromMs, placed: 0, complete: 0, failed: 0, left: 0, running: 0, ...parts });
+    const asked: string[] = [];
+    const told: ClusterTimeLine = {
+      fromMs: 0,
+      untilMs: 180_000,
+      bucketMs: 60_000,
+      buckets: [bucket(0, { placed: 7, running: 6, left: 1 }), bucket(60_000), bucket(120_000, { complete: 4, failed: 1, running: 1 })],
+      held: [
+        { resource: 'cpu', levels: [12, 12, 2.5], capacity: 16 },
+        { resource: 'memory', levels: [2 ** 33, 2 ** 33, 2 ** 31], capacity: 2 ** 35 },
+        { resource: 'pods', levels: [6, 6, 1] },
+      ],
+      note: 'no history is kept',
+    };
+    const cluster = { kind: 'Cluster', name: 'east', health: 'Good', state: 'Ready', fills: [], jobs: 1, running: [] } as const;
+    const answers = {
+      timeline: (route: Route) => {
+        asked.push(new URL(route.request().url()).search);
+        return route.fulfill({ json: told });
+      },
+    };
+    const page = await look('/clusters/east', answers, { items: { 'cluster/east': cluster }, width: 390 });
+    await page.getByRole('heading', { name: 'The last hours' }).waitFor();
+    await page.locator('summary').click();
+    const text = await page.getByRole('main').innerText();
+    expect(text).toMatch(/cpu 2\.5 of 16[^]*memory 2 Gi of 32 Gi[^]*pods 1[^]*Jobs there 1[^]*7 placed, 1 left early/);
+    expect(text).toMatch(/is not recorded\.[^]*no history is kept/);
+    expect(await page.getByRole('row').allInnerTexts()).toEqual([
+      expect.anything(),
+      expect.stringMatching(/\s7\s+0\s+0\s+1\s+6$/),
+      expect.stringMatching(/\s0\s+4\s+1\s+0\s+1$/),
+    ]);
+    expect(await accessibilityProblems(page)).toEqual([]);
+    expect(await page.evaluate('document.documentElement.scrollWidth - innerWidth')).toBeLessThanOrEqual(0);
+    await page.getByRole('button', { name: 'week' }).click();
+    await expect.poll(() => asked.at(-1)).toBe('?hours=168');
   });
 
   test('shows the shared queue, what was wrong with Redis last, and why submissions were refused last', async () => {

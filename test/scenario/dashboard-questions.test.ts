@@ -6,6 +6,7 @@ import { SUBMISSION_QUEUES } from '../../manager/api/submission-queue.ts';
 import { WORKER_CLUSTERS } from '../../manager/api/worker-cluster.ts';
 import type {
   EventsView,
+  ClusterTimeLine,
   ClusterView,
   PastOverview,
   QueueTimeLine,
@@ -166,5 +167,15 @@ describe('the time line', () => {
     expect(await get('/api/v1/queues/main/timeline', 'ann')).toMatchObject({ status: 403 });
     expect(await get('/api/v1/queues/none/timeline', 'admin')).toMatchObject({ status: 404 });
     expect(await get('/api/v1/queues/main/timeline?hours=x', 'admin')).toMatchObject({ status: 422 });
+  });
+
+  test('of a cluster are told to who may see the cluster', async () => {
+    await cluster.client.create(WORKER_CLUSTERS, { metadata: { name: 'east' }, spec: { local: true, capacity: { cpu: '8' } } });
+    await clock.advance(1_000);
+    const { body } = await get<ClusterTimeLine>('/api/v1/clusters/east/timeline?hours=1', 'admin');
+    expect(body.held).toMatchObject([{ resource: 'cpu', capacity: 8 }]);
+    expect(await get('/api/v1/clusters/east/timeline', 'ann')).toMatchObject({ status: 403 });
+    expect(await get('/api/v1/clusters/none/timeline', 'admin')).toMatchObject({ status: 404 });
+    expect(await get('/api/v1/clusters/east/timeline?hours=x', 'admin')).toMatchObject({ status: 422 });
   });
 });

@@ -2,6 +2,7 @@ import type {
   ActionRequest,
   ActionResult,
   ClusterAction,
+  ClusterTimeLine,
   ClusterView,
   EventsView,
   JobAction,
@@ -52,6 +53,7 @@ export interface Api {
   queueTimeLine(queue: string, hours: number): Promise<QueueTimeLine>;
   yardAt(atMs: number): Promise<PastOverview>;
   cluster(name: string): Promise<WithActions<ClusterView, ClusterAction>>;
+  clusterTimeLine(cluster: string, hours: number): Promise<ClusterTimeLine>;
   submissions(): Promise<SubmissionsView>;
   usage(by: string, days: number): Promise<UsageView>;
   /** Pods of it that are there now. */
@@ -120,6 +122,7 @@ export function createApi(token: string | undefined, send: typeof fetch): Api {
     queueTimeLine: (queue, hours) => json(`queues/${encodeURIComponent(queue)}/timeline?hours=${hours}`),
     yardAt: (atMs) => json(`yard?at=${atMs}`),
     cluster: (name) => json(`clusters/${encodeURIComponent(name)}`),
+    clusterTimeLine: (cluster, hours) => json(`clusters/${encodeURIComponent(cluster)}/timeline?hours=${hours}`),
     submissions: () => json('submissions'),
     usage: (by, days) => json(`usage?by=${encodeURIComponent(by)}&days=${days}`),
     pods: (namespace, name) => json(`${job(namespace, name)}/pods`),

@@ -84,6 +84,7 @@ beforeEach(() => {
       ended: undefined,
       clusterQueueOf: () => undefined,
       nominalOf: () => new Map(),
+      capacityOf: () => new Map(),
       turns,
       clock,
     }),
