@@ -55,7 +55,7 @@ export function healthOf({ metadata, spec, status }: DeepReadonly<WorkerCluster>
 function fillsOf(cluster: DeepReadonly<WorkerCluster>, held: Requests): Fill[] {
   const capacity = capacityOf(cluster);
   return [...new Set([...held.keys(), ...capacity.keys()])]
-    .filter((resource) => (held.get(resource) ?? ZERO) > ZERO || isShownUnused(resource))
+    .filter((resource) => (held.get(resource) ?? ZERO) > ZERO || isAlwaysShown(resource))
     .toSorted(byImportance)
     .map((resource) => fillOf(resource, held.get(resource) ?? ZERO, capacity.get(resource)));
 }
@@ -70,4 +70,4 @@ export const capacityOf = ({ spec, status }: DeepReadonly<WorkerCluster>): Reque
   );
 
 /** Whether a resource is shown of which no Job requests anything: devices are, and what every Job requests. */
-export const isShownUnused = (resource: string): boolean => ['cpu', 'memory'].includes(resource) || resource.includes('/');
+export const isAlwaysShown = (resource: string): boolean => ['cpu', 'memory'].includes(resource) || resource.includes('/');

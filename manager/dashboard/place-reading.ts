@@ -20,18 +20,8 @@ import type { TimeLines } from './time-line-reading.ts';
 import { jobsOf, mayEdit, parseWhatIfRequest } from './what-if-request.ts';
 import { clustersView, queuesView } from './shared-figures.ts';
 import type { WorkKind } from '../work-kind/work-kind.ts';
-import type {
-  ClusterAction,
-  ClusterTimeLine,
-  ClustersView,
-  ClusterView,
-  QueuesView,
-  QueueTimeLine,
-  QueueView,
-  SubmissionsView,
-  WhatIfView,
-  WithActions,
-} from './views.ts';
+import type { ClusterTimeLine, QueueTimeLine } from './past-views.ts';
+import type { ClusterAction, ClustersView, ClusterView, QueuesView, QueueView, SubmissionsView, WhatIfView, WithActions } from './views.ts';
 import { parseWishes } from './wished-edits.ts';
 import type { OverviewSources } from './overview.ts';
 

@@ -25,19 +25,8 @@ import { rightsKey, viewerOf, type Rights } from './rights.ts';
 import type { ClaimedIdentity, Found, Missing, Refused } from './rights-reader.ts';
 import { HOURS_MAX, parseHours, parseMoment } from './time-line.ts';
 import type { TimeLines } from './time-line-reading.ts';
-import type {
-  ActionResult,
-  EventsView,
-  JobAction,
-  JobPage,
-  JobView,
-  PastOverview,
-  TimeLine,
-  UsageGroup,
-  UsageView,
-  Viewer,
-  WithActions,
-} from './views.ts';
+import type { PastOverview, TimeLine } from './past-views.ts';
+import type { ActionResult, EventsView, JobAction, JobPage, JobView, UsageGroup, UsageView, Viewer, WithActions } from './views.ts';
 
 /** The stored history of Jobs that are gone. */
 export type KeptJobs = {

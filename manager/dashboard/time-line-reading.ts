@@ -5,7 +5,7 @@ import { createTimeSlices } from '../../shared/runtime/time-slices.ts';
 import { inBaseUnit, type Requests } from '../api/amount.ts';
 import { isCanaryName } from '../canary/canary-job.ts';
 import type { FairScheduler } from './fair-scheduler.ts';
-import { isShownUnused } from './cluster-row.ts';
+import { isAlwaysShown } from './cluster-row.ts';
 import { amountIn, byImportance } from './fill.ts';
 import type { JobIndex } from './job-index.ts';
 import { hasEnded, namespaceOf } from './job-line.ts';
@@ -14,7 +14,7 @@ import { createMoment, type PastJob } from './overview-at.ts';
 import { keptPastOf, pastOf } from '../api/past-admissions.ts';
 import { rightsKey, seenUid, seesIt, type Rights } from './rights.ts';
 import { bucketsOf, createLevels, createPlacementBuckets, createTimeBuckets, HOUR_MS, type BucketShape, type Levels } from './time-line.ts';
-import type { ClusterTimeLine, PastOverview, QueueTimeLine, TimeLine } from './views.ts';
+import type { ClusterTimeLine, PastOverview, QueueTimeLine, TimeLine } from './past-views.ts';
 
 /**
  * The last hours, by present Jobs and stored history. Undefined where too many questions wait. `owner`: the user whose turn the work takes.
@@ -221,7 +221,7 @@ export function createTimeLines({ index, ended, clusterQueueOf, nominalOf, capac
 
 /** What is held of each resource, beside the capacity, the most important first. */
 const levelsOf = (held: ReadonlyMap<string, Levels>, capacity: Requests, shape: BucketShape): ClusterTimeLine['held'] =>
-  [...new Set([...held.keys(), ...[...capacity.keys()].filter(isShownUnused)])]
+  [...new Set([...held.keys(), ...[...capacity.keys()].filter(isAlwaysShown)])]
     .toSorted(byImportance)
     .slice(0, RESOURCES_SHOWN)
     .map((resource) => {

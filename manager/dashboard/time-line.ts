@@ -1,5 +1,5 @@
 import type { JobPast } from '../api/past-admissions.ts';
-import type { PlacementBucket, TimeBucket } from './views.ts';
+import type { PlacementBucket, TimeBucket } from './past-views.ts';
 
 /** The known times of one Job. */
 export type JobSpan = {

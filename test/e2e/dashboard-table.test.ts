@@ -3,10 +3,10 @@
  */
 import type { Route } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import type { ClusterTimeLine } from '../../manager/dashboard/past-views.ts';
 import type {
   ActionRequest,
   ActionResult,
-  ClusterTimeLine,
   JobLine,
   JobPage,
   LivePods,

@@ -1,5 +1,5 @@
-import type { ClusterTimeLine } from '../views.ts';
-import { HoursCard, resourceChart, wholeNumber, type ShownChart } from './hours-card.tsx';
+import type { ClusterTimeLine } from '../past-views.ts';
+import { LastHours, resourceChart, wholeNumber, type ShownChart } from './last-hours.tsx';
 import { serverNow } from './state.tsx';
 import { moment } from './words.ts';
 
@@ -7,7 +7,7 @@ const NOT_RECORDED = 'What Jobs request is of all tenants; Jobs are counted that
 
 /** How full a cluster was in the last hours, and what became of Jobs that were placed there. */
 export function ClusterHours({ name }: { readonly name: string }) {
-  return <HoursCard name={name} ask={(api, hours) => api.clusterTimeLine(name, hours)} chartsOf={chartsOf} about={NOT_RECORDED} table={(line) => <PlacementTable line={line} />} />;
+  return <LastHours name={name} ask={(api, hours) => api.clusterTimeLine(name, hours)} chartsOf={chartsOf} about={NOT_RECORDED} table={(line) => <PlacementTable line={line} />} />;
 }
 
 function chartsOf({ buckets, held }: ClusterTimeLine): readonly ShownChart[] {

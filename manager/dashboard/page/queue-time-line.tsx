@@ -1,10 +1,10 @@
-import type { QueueTimeLine } from '../views.ts';
-import { HoursCard, resourceChart, wholeNumber, type ShownChart } from './hours-card.tsx';
+import type { QueueTimeLine } from '../past-views.ts';
+import { LastHours, resourceChart, wholeNumber, type ShownChart } from './last-hours.tsx';
 import { AsTable } from './time-line.tsx';
 
 /** What a queue had and let wait in the last hours, and its part of the whole. */
 export function QueueHours({ name }: { readonly name: string }) {
-  return <HoursCard name={name} ask={(api, hours) => api.queueTimeLine(name, hours)} chartsOf={chartsOf} table={(line) => <AsTable line={line} />} />;
+  return <LastHours name={name} ask={(api, hours) => api.queueTimeLine(name, hours)} chartsOf={chartsOf} table={(line) => <AsTable line={line} />} />;
 }
 
 function chartsOf({ buckets, held, share }: QueueTimeLine): readonly ShownChart[] {

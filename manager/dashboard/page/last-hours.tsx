@@ -1,6 +1,6 @@
 import type { ComponentChildren } from 'preact';
 import { useMemo, useState } from 'preact/hooks';
-import type { TimeLine } from '../views.ts';
+import type { TimeLine } from '../past-views.ts';
 import type { Api } from './api.ts';
 import { useAsked } from './asked.tsx';
 import { Chart, type Series } from './chart.tsx';
@@ -21,7 +21,7 @@ export type ShownChart = {
 };
 
 type Hours = Pick<TimeLine, 'bucketMs' | 'note'> & { readonly buckets: readonly { readonly fromMs: number }[] };
-type HoursCardProps<Line extends Hours> = {
+type LastHoursProps<Line extends Hours> = {
   readonly name: string;
   readonly ask: (api: Api, hours: number) => Promise<Line>;
   readonly chartsOf: (line: Line) => readonly ShownChart[];
@@ -31,7 +31,7 @@ type HoursCardProps<Line extends Hours> = {
 };
 
 /** The last hours of a queue or cluster, as charts and as a table. */
-export function HoursCard<Line extends Hours>({ name, ask, chartsOf, about, table }: HoursCardProps<Line>) {
+export function LastHours<Line extends Hours>({ name, ask, chartsOf, about, table }: LastHoursProps<Line>) {
   const [hours, setHours] = useState<number>(HOURS_SHOWN);
   const changes = useRarely(overview.value);
   const { value: line, problem } = useAsked((api) => ask(api, hours), `${name} ${hours}`, changes);
