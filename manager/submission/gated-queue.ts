@@ -9,8 +9,12 @@ export type GatedQueueDeps = {
   readonly tenant: Tenant;
   readonly queue: SubmissionQueue;
   readonly clock: Clock;
-  /** Told what became of each submission that was handed out, and why it was refused. */
-  readonly onResult: (result: 'accepted' | 'refused' | 'failed', submission: Submission, refusal?: SubmissionRefused) => void;
+  /** Told what became of each submission, and why it was refused. One that was refused unread has no data. */
+  readonly onResult: (
+    result: 'accepted' | 'refused' | 'failed',
+    submission: Pick<Submission, 'id' | 'data'>,
+    refusal?: SubmissionRefused,
+  ) => void;
 };
 
 /** A submission at which the code that judges it breaks is not handed out for ever. */
@@ -43,6 +47,7 @@ export function gatedQueue({ gate, tenant, queue, clock, onResult }: GatedQueueD
         },
         signal,
         withdraw,
+        (id, refusal) => onResult('refused', { id, data: undefined }, refusal),
       ),
   };
 }

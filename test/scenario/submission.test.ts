@@ -72,6 +72,14 @@ const copyName = (): Promise<string> => eventually(async () => (await eu.client.
 const parked = (submission: Submission): Promise<true> =>
   eventually(async () => ((await submission.getState()) === 'delayed' ? true : undefined));
 
+/** The shared queue as its leader describes it, once something was refused. */
+const toldOfRefusals = () =>
+  eventually(async () => {
+    const { items } = await world.home.list(CONFIG_MAPS, { namespace: 'switchyard' });
+    const told = parseSharedSubmissions(items.find(({ metadata }) => metadata.name === SHARED_SUBMISSIONS)?.data);
+    return told !== undefined && told.refused > 0 ? told : undefined;
+  });
+
 describe('a submission', () => {
   test('resolves with the outcome of its Job when that ends on its worker cluster', async () => {
     const submission = await users.add('sum', { manifest: manifest() });
@@ -121,15 +129,22 @@ describe('a submission', () => {
   test('that is refused is told of to whoever runs the manager, without its manifest', async () => {
     const submission = await users.add('sum', manifest({ name: 'bad', labels: {}, annotations: { secret: 'hidden' } }));
     await expect(submission.waitUntilFinished(events)).rejects.toThrow(/^Invalid: /);
-    const [refusal] = await eventually(async () => {
-      const found = await world.home.list(CONFIG_MAPS, { namespace: 'switchyard' });
-      const told = parseSharedSubmissions(found.items.find(({ metadata }) => metadata.name === SHARED_SUBMISSIONS)?.data);
-      return told !== undefined && told.refused > 0 ? told.refusals : undefined;
-    });
+    const [refusal] = (await toldOfRefusals()).refusals;
     expect(refusal).toMatchObject({ id: submission.id, namespace: NAMESPACE, name: 'bad', reason: 'Invalid' });
     expect(refusal?.message).toMatch(/queue-name\]: is missing/);
     expect(refusal?.namespaceUid).toBe((await world.home.get(NAMESPACES, { namespace: '', name: NAMESPACE })).metadata.uid);
     expect(JSON.stringify(refusal)).not.toContain('hidden');
+  });
+
+  test('that is refused unread counts as refused, and is told of without a namespace', async () => {
+    const submission = await users.add('sum', { manifest: { ...manifest(), spec: 'x'.repeat(600 * 1024) } }, { jobId: 'huge' });
+    await expect(submission.waitUntilFinished(events)).rejects.toThrow(/^Invalid: .*bytes/);
+    const told = await toldOfRefusals();
+    expect(told).toMatchObject({
+      refused: 1,
+      refusals: [{ id: 'huge', reason: 'Invalid', message: expect.stringMatching(/bytes/) as string }],
+    });
+    expect(told.refusals[0]).not.toHaveProperty('namespace');
   });
 
   test('does not take over a Job of somebody else', async () => {
