@@ -271,6 +271,7 @@ export function createManager(given: ManagerDeps): Manager {
       rules,
       tenantRules,
       redisTroubles: redisProbe?.troubles,
+      namespaceUid: (namespace) => identities.of(namespace)?.uid,
       clock,
       log,
       metrics,

@@ -34,6 +34,8 @@ export const QuotaReservedReason = {
   NoMatchingFlavor: 'NoMatchingFlavor',
   /** Quota is free, but no cluster can take the Job now. */
   NoClusterFits: 'NoClusterFits',
+  /** On no cluster all pods of the Job fit on the nodes, even when these are empty; the message says how many fit. */
+  ExceedsNodes: 'ExceedsNodes',
   /** StrictFIFO: an earlier Job of the queue waits. */
   BehindEarlierJob: 'BehindEarlierJob',
   /** The free quota is reserved for Jobs of other queues that go first. */

@@ -52,13 +52,22 @@ export function healthOf({ metadata, spec, status }: DeepReadonly<WorkerCluster>
 }
 
 /** The requests of Jobs there, against its capacity: its own report of use is updated from time to time only. */
-function fillsOf({ spec, status }: DeepReadonly<WorkerCluster>, held: Requests): Fill[] {
-  const capacity: Readonly<Record<string, string | number>> = { ...status?.allocatable, ...spec.capacity };
-  const named = new Set([...held.keys(), ...Object.keys(capacity)]);
-  return [...named]
-    .filter((resource) => (held.get(resource) ?? ZERO) > ZERO || ['cpu', 'memory'].includes(resource) || resource.includes('/'))
+function fillsOf(cluster: DeepReadonly<WorkerCluster>, held: Requests): Fill[] {
+  const capacity = capacityOf(cluster);
+  return [...new Set([...held.keys(), ...capacity.keys()])]
+    .filter((resource) => (held.get(resource) ?? ZERO) > ZERO || isAlwaysShown(resource))
     .toSorted(byImportance)
-    .map((resource) =>
-      fillOf(resource, held.get(resource) ?? ZERO, capacity[resource] === undefined ? undefined : amountIn(resource, capacity[resource])),
-    );
+    .map((resource) => fillOf(resource, held.get(resource) ?? ZERO, capacity.get(resource)));
 }
+
+/** The capacity of a cluster now; there is no limit for other resources. */
+export const capacityOf = ({ spec, status }: DeepReadonly<WorkerCluster>): Requests =>
+  new Map(
+    Object.entries<string | number>({ ...status?.allocatable, ...spec.capacity }).map(([resource, quantity]) => [
+      resource,
+      amountIn(resource, quantity),
+    ]),
+  );
+
+/** Whether a resource is shown of which no Job requests anything: devices are, and what every Job requests. */
+export const isAlwaysShown = (resource: string): boolean => ['cpu', 'memory'].includes(resource) || resource.includes('/');

@@ -12,6 +12,7 @@ import type { SubmissionQueueObject } from '../api/submission-queue.ts';
 import type { WorkerCluster } from '../api/worker-cluster.ts';
 import { createActions, type ActionsDeps } from './actions.ts';
 import { claimedIdentity, type TrustedProxy } from './caller-identity.ts';
+import { capacityOf } from './cluster-row.ts';
 import { createExplanations, type ExplanationsDeps } from './explanations.ts';
 import { createFairScheduler } from './fair-scheduler.ts';
 import { createFeeds } from './feed.ts';
@@ -46,6 +47,8 @@ export type DashboardDeps = {
   readonly readEvents: SessionDeps['readEvents'];
   readonly traceUrl?: string | undefined;
   readonly kept: KeptJobs | undefined;
+  /** Reads how the leader last described the shared queue of submissions; absent: there is none. */
+  readonly sharedSubmissions?: SessionDeps['sharedSubmissions'];
   /** Reads pods and logs of worker clusters; absent: they are not read. */
   readonly live?: LiveLogs | undefined;
   /** Carries out the actions of viewers with the rights for them; absent: viewers only read. */
@@ -100,6 +103,7 @@ export function createDashboard(deps: DashboardDeps): Dashboard {
     index,
     sources: { ...informers, index },
     submissionQueues: informers.submissionQueues,
+    sharedSubmissions: deps.sharedSubmissions,
     jobs: informers.jobs,
     identities,
     feeds,
@@ -111,6 +115,10 @@ export function createDashboard(deps: DashboardDeps): Dashboard {
       ended: kept && ((sinceMs, limit) => kept.endedSince(sinceMs, limit)),
       clusterQueueOf,
       nominalOf: (name) => nominalOf(informers.clusterQueues.get({ namespace: '', name })?.spec.resourceGroups),
+      capacityOf(name) {
+        const cluster = informers.workerClusters.get({ namespace: '', name });
+        return cluster === undefined ? new Map() : capacityOf(cluster);
+      },
       turns,
       clock,
     }),

@@ -7,7 +7,7 @@ import { userOf } from '../api/creator.ts';
 import { holdOf, queueNameOf } from '../api/job-annotations.ts';
 import { DispatchedReason, QuotaReservedReason, SwitchyardCondition } from '../api/reasons.ts';
 import { writtenRecordOf, type AdmissionRecord } from '../api/records.ts';
-import { EVEN_WHEN_EMPTY } from '../admission/flavors/placement.ts';
+import { readShortOf } from '../api/short-of.ts';
 import { isCanary } from '../canary/canary-job.ts';
 import { wordOfKind, workKey } from '../work-kind/qualified-name.ts';
 import type { Progress, WorkKind } from '../work-kind/work-kind.ts';
@@ -28,7 +28,7 @@ export function jobLine(job: DeepReadonly<Job>, kind: WorkKind<Job>): JobLine | 
   const ended = finishedCondition(status);
   const byStatus = stateOf(job, own.isSuspended(job), progress, record, ended);
   const condition = conditionOf(job, byStatus, ended);
-  const state = byStatus === 'Waiting' && fitsNever(condition) ? 'NeverFits' : byStatus;
+  const state = byStatus === 'Waiting' && NEVER_FITS.has(condition?.reason ?? '') ? 'NeverFits' : byStatus;
   return {
     key: workKey(metadata),
     ...(isJob ? {} : { kind: wordOfKind(own.resource) }),
@@ -37,7 +37,7 @@ export function jobLine(job: DeepReadonly<Job>, kind: WorkKind<Job>): JobLine | 
     ...omitUndefined({
       reason: condition?.reason || undefined,
       why: condition && shortened(condition.message),
-      cause: isQueued({ state }) ? causeOf(state, condition) : undefined,
+      cause: isQueued({ state }) ? causeOf(state, condition?.reason, readShortOf(metadata)) : undefined,
       canary: isCanary(metadata) ? true : undefined,
       queue: queueNameOf(job),
       clusterQueue: record?.clusterQueue,
@@ -106,34 +106,28 @@ function conditionOf(
 }
 
 /** Also with nothing else there: by its quota, the labels of its flavors, or the nodes of every cluster. */
-function fitsNever(condition: Explaining | undefined): boolean {
-  switch (condition?.reason) {
-    case QuotaReservedReason.ExceedsQuota:
-    case QuotaReservedReason.NoMatchingFlavor:
-      return true;
-    case QuotaReservedReason.NoClusterFits:
-      return condition.message?.split('; ').every((verdict) => verdict.endsWith(EVEN_WHEN_EMPTY)) === true;
-    default:
-      return false;
-  }
-}
+const NEVER_FITS: ReadonlySet<string> = new Set([
+  QuotaReservedReason.ExceedsQuota,
+  QuotaReservedReason.NoMatchingFlavor,
+  QuotaReservedReason.ExceedsNodes,
+]);
+/** Reasons beside which the Job says of what it is short; what stands there beside another is older than the condition. */
+const SHORT: ReadonlySet<string> = new Set([QuotaReservedReason.InsufficientQuota, QuotaReservedReason.NoClusterFits]);
 
 /** The cause for which a queued Job waits, without amounts and names, so that Jobs can be counted by it. */
-function causeOf(state: JobState, condition: Explaining | undefined): string {
+function causeOf(state: JobState, reason: string | undefined, shortOf: readonly string[]): string {
   if (state === 'Held') return 'held';
-  const { reason, message = '' } = condition ?? {};
   if (reason === undefined || reason === '') return 'not tried yet';
-  const [, shortages] = (state === 'Waiting' && /\bshort of ([^;\n]+)/.exec(message)) || [];
-  const resources = shortages?.split(' and ').flatMap((shortage) => shortage.split(' ')[1] ?? []) ?? [];
-  if (resources.length > 0) return `short of ${[...new Set(resources)].join(' and ')}`;
-  if (state === 'NeverFits' && reason === QuotaReservedReason.NoClusterFits) return 'larger than any node';
+  if (SHORT.has(reason) && shortOf.length > 0) return `short of ${shortOf.join(' and ')}`;
   return CAUSES[reason] ?? reason.replaceAll(/(?<=[a-z])(?=[A-Z])/g, ' ').toLowerCase();
 }
 
 const CAUSES: Readonly<Record<string, string>> = {
+  [QuotaReservedReason.InsufficientQuota]: 'short of quota',
   [QuotaReservedReason.ExceedsQuota]: 'more than its quota',
   [QuotaReservedReason.NoMatchingFlavor]: 'no flavor with such nodes',
   [QuotaReservedReason.NoClusterFits]: 'no cluster takes it',
+  [QuotaReservedReason.ExceedsNodes]: 'larger than any node',
   [QuotaReservedReason.BehindEarlierJob]: 'behind an earlier Job',
   [QuotaReservedReason.BehindOtherQueues]: 'behind other queues',
   [QuotaReservedReason.Preempting]: 'others make room',

@@ -1,6 +1,7 @@
 import { stateAt } from '../api/past-admissions.ts';
 import type { JobSpan } from './time-line.ts';
-import type { JobLine, PastOverview } from './views.ts';
+import type { PastOverview } from './past-views.ts';
+import type { JobLine } from './views.ts';
 
 /** A Job with its times, from which its state at a past moment is computed. */
 export type PastJob = JobSpan & { readonly line: JobLine };

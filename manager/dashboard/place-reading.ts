@@ -3,6 +3,8 @@ import type { AccessAttributes, KubeUser } from '../../shared/kube/access-review
 import type { Clock } from '../../shared/runtime/clock.ts';
 import { ownerOf } from '../../shared/kube/user-identity.ts';
 import type { Lister } from '../../shared/kube/indexer.ts';
+import { omitUndefined } from '../../shared/runtime/omit-undefined.ts';
+import type { SharedSubmissions } from '../api/shared-submissions.ts';
 import type { SubmissionQueueObject } from '../api/submission-queue.ts';
 import type { Act } from './actions.ts';
 import { actionsOnCluster } from './allowed-actions.ts';
@@ -12,23 +14,14 @@ import { foundInTurn } from './fair-scheduler.ts';
 import { queueView } from './queue-view.ts';
 import { seesIt, type Rights } from './rights.ts';
 import type { Found, Refused, RightsReader } from './rights-reader.ts';
-import { submissionView } from './submission-view.ts';
+import { sharedQueueView, submissionView } from './submission-view.ts';
 import { HOURS_MAX, parseHours } from './time-line.ts';
 import type { TimeLines } from './time-line-reading.ts';
 import { jobsOf, mayEdit, parseWhatIfRequest } from './what-if-request.ts';
 import { clustersView, queuesView } from './shared-figures.ts';
 import type { WorkKind } from '../work-kind/work-kind.ts';
-import type {
-  ClusterAction,
-  ClustersView,
-  ClusterView,
-  QueuesView,
-  QueueTimeLine,
-  QueueView,
-  SubmissionsView,
-  WhatIfView,
-  WithActions,
-} from './views.ts';
+import type { ClusterTimeLine, QueueTimeLine } from './past-views.ts';
+import type { ClusterAction, ClustersView, ClusterView, QueuesView, QueueView, SubmissionsView, WhatIfView, WithActions } from './views.ts';
 import { parseWishes } from './wished-edits.ts';
 import type { OverviewSources } from './overview.ts';
 
@@ -37,6 +30,8 @@ export type PlaceReadingDeps = {
   readonly jobs: Lister<Job>;
   readonly sources: OverviewSources;
   readonly submissionQueues: Lister<SubmissionQueueObject>;
+  /** Reads how the leader last described the shared queue; absent: there is none. */
+  readonly sharedSubmissions?: (() => Promise<SharedSubmissions | undefined>) | undefined;
   readonly rights: RightsReader;
   readonly explanations: Explanations;
   readonly timeLines: TimeLines;
@@ -58,6 +53,8 @@ export interface PlaceReading {
   /** Admitted and waiting Jobs of the queue in the last hours. */
   queueTimeLine(name: string, parameters: URLSearchParams): Promise<Found<QueueTimeLine> | { readonly problem: string }>;
   cluster(name: string): Promise<Found<WithActions<ClusterView, ClusterAction>>>;
+  /** The use of the cluster in the last hours. */
+  clusterTimeLine(name: string, parameters: URLSearchParams): Promise<Found<ClusterTimeLine> | { readonly problem: string }>;
   submissions(): Promise<Found<SubmissionsView>>;
 }
 
@@ -67,7 +64,7 @@ const NAMESPACES_MAX = 500;
 const CONCURRENCY = 8;
 
 export function placeReading(
-  { kind, jobs, sources, submissionQueues, rights, explanations, timeLines, act, clock }: PlaceReadingDeps,
+  { kind, jobs, sources, submissionQueues, sharedSubmissions, rights, explanations, timeLines, act, clock }: PlaceReadingDeps,
   user: KubeUser,
   seen: Rights,
 ): PlaceReading {
@@ -143,6 +140,15 @@ export function placeReading(
       const may = act === undefined ? [] : await actionsOnCluster(rights, user, name);
       return { kind: 'Found', value: { ...clusterView(sources.index, cluster, seen), may } };
     },
+    async clusterTimeLine(name, parameters) {
+      const refused = await refusal('clusters', 'workerclusters', name);
+      if (refused !== undefined) return refused;
+      if (sources.workerClusters.get({ namespace: '', name }) === undefined)
+        return { kind: 'Missing', what: `there is no WorkerCluster ${name}` };
+      const hours = parseHours(parameters.get('hours'));
+      if (hours === undefined) return { problem: `hours: write 1 to ${HOURS_MAX}` };
+      return foundInTurn(await timeLines.ofCluster(name, hours, seen, ownerOf(user)));
+    },
     async submissions() {
       const all = submissionQueues.list();
       const refused = await toListSubmissions('');
@@ -151,7 +157,10 @@ export function placeReading(
       const visible = refused === undefined ? new Set(namespaces) : await visibleNamespaces(namespaces);
       if ('kind' in visible) return visible;
       const queues = all.filter(({ metadata }) => visible.has(metadata.namespace)).map(submissionView);
-      return { kind: 'Found', value: { queues: queues.toSorted((a, b) => (a.key < b.key ? -1 : 1)) } };
+      // The shared queue is of no namespace: whoever sees all queues sees it.
+      const shared =
+        refused === undefined && sharedSubmissions !== undefined ? sharedQueueView(await sharedSubmissions(), seen) : undefined;
+      return { kind: 'Found', value: { queues: queues.toSorted((a, b) => (a.key < b.key ? -1 : 1)), ...omitUndefined({ shared }) } };
     },
   };
 }

@@ -20,8 +20,10 @@ export type ClaimedIdentity = { /** The end of the session. */ readonly untilMs?
 
 export type Admitted = { readonly kind: 'Admitted'; readonly user: KubeUser; readonly rights: Rights };
 export type Refused = { readonly kind: 'Refused' } & HttpRefusal;
+/** `NotManaged`: the object exists, and the manager does not run it; absent: it does not exist. */
+export type Missing = { readonly kind: 'Missing'; readonly what: string; readonly reason?: 'NotManaged' };
 /** The answer for a viewer who may see the object, if it exists. */
-export type Found<T> = { readonly kind: 'Found'; readonly value: T } | { readonly kind: 'Missing'; readonly what: string } | Refused;
+export type Found<T> = { readonly kind: 'Found'; readonly value: T } | Missing | Refused;
 
 /**
  * Reads the rights of viewers by SubjectAccessReviews. Answers are cached for a minute by user, whatever tokens the user has, up to a

@@ -22,22 +22,11 @@ import { USAGE_GROUPS } from '../history/usage-report.ts';
 import { formatWork, parseQualifiedName, workKey } from '../work-kind/qualified-name.ts';
 import type { WorkKind } from '../work-kind/work-kind.ts';
 import { rightsKey, viewerOf, type Rights } from './rights.ts';
-import type { Found, Refused, ClaimedIdentity } from './rights-reader.ts';
+import type { ClaimedIdentity, Found, Missing, Refused } from './rights-reader.ts';
 import { HOURS_MAX, parseHours, parseMoment } from './time-line.ts';
 import type { TimeLines } from './time-line-reading.ts';
-import type {
-  ActionResult,
-  EventsView,
-  JobAction,
-  JobPage,
-  JobView,
-  PastOverview,
-  TimeLine,
-  UsageGroup,
-  UsageView,
-  Viewer,
-  WithActions,
-} from './views.ts';
+import type { PastOverview, TimeLine } from './past-views.ts';
+import type { ActionResult, EventsView, JobAction, JobPage, JobView, UsageGroup, UsageView, Viewer, WithActions } from './views.ts';
 
 /** The stored history of Jobs that are gone. */
 export type KeptJobs = {
@@ -214,14 +203,15 @@ export function createSessions(deps: SessionDeps): OpenSession {
 }
 
 /** A Job that exists, and that is none of the manager's. */
-const unmanaged = (kind: WorkKind<Job>, key: ObjectKey): { readonly kind: 'Missing'; readonly what: string } => ({
+const unmanaged = (kind: WorkKind<Job>, key: ObjectKey): Missing => ({
   kind: 'Missing',
+  reason: 'NotManaged',
   what: `the ${formatWork(kind, key)} exists, and Switchyard does not run it: created without the label ${QUEUE_NAME_LABEL}, it runs on this cluster; add the label with the name of a LocalQueue to its manifest, then delete the ${kind.of(key.name).resource.kind} and create it again`,
 });
 
 function jobReading(deps: SessionDeps, user: KubeUser, seen: Rights): Pick<Session, 'job' | 'explain' | 'yaml' | 'events' | 'log'> {
   const { kind, index, jobs, kept, rights, explanations, readJob, readEvents, traceUrl, act } = deps;
-  const missing = (key: ObjectKey): { readonly kind: 'Missing'; readonly what: string } => ({
+  const missing = (key: ObjectKey): Missing => ({
     kind: 'Missing',
     what: `there is no ${formatWork(kind, key)}`,
   });

@@ -2,9 +2,11 @@ import type { DeepReadonly } from '../../shared/api/kubernetes.ts';
 import { findCondition } from '../../shared/kube/conditions.ts';
 import { keyOfObject } from '../../shared/kube/keys.ts';
 import { omitUndefined } from '../../shared/runtime/omit-undefined.ts';
+import type { RefusedSubmission, SharedSubmissions } from '../api/shared-submissions.ts';
 import type { SubmissionQueueObject } from '../api/submission-queue.ts';
 import { conditionViews } from './condition-view.ts';
-import type { SubmissionView } from './views.ts';
+import { seenUid, type Rights } from './rights.ts';
+import type { Health, SharedQueueView, SubmissionView } from './views.ts';
 
 /** A SubmissionQueue, by its status. */
 export function submissionView(queue: DeepReadonly<SubmissionQueueObject>): SubmissionView {
@@ -35,4 +37,30 @@ export function submissionView(queue: DeepReadonly<SubmissionQueueObject>): Subm
       account: spec.serviceAccountName ?? (spec.identity === 'Manager' ? 'the manager' : undefined),
     }),
   };
+}
+
+/** The shared queue as its leader last described it; undefined: no leader has. */
+export function sharedQueueView(told: SharedSubmissions | undefined, { namespaces }: Rights): SharedQueueView {
+  if (told === undefined) return { health: 'Idle', refusals: [], hidden: 0 };
+  const { refusals, redis, ...figures } = told;
+  // A namespace that is gone may have had the name of one that the viewer sees.
+  const isVisible = ({ namespace, namespaceUid }: RefusedSubmission): boolean =>
+    namespaces === 'All' || (namespace !== undefined && namespaceUid !== undefined && seenUid(namespaces, namespace) === namespaceUid);
+  const visible = refusals.filter(isVisible);
+  return {
+    health: sharedHealth(told),
+    ...figures,
+    ...omitUndefined({ redis: redis && redisView(redis) }),
+    refusals: visible.map(({ namespaceUid: _uid, ...refusal }) => refusal),
+    hidden: refusals.length - visible.length,
+  };
+}
+
+const redisView = ({ works: _works, ...problem }: NonNullable<SharedSubmissions['redis']>): NonNullable<SharedQueueView['redis']> =>
+  problem;
+
+function sharedHealth({ redis, backlog }: SharedSubmissions): Health {
+  const lasts = redis !== undefined && redis.untilMs === undefined;
+  if (lasts && !redis.works) return 'Bad';
+  return lasts || backlog === undefined || backlog > 0 ? 'Warning' : 'Good';
 }

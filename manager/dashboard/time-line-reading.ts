@@ -5,15 +5,16 @@ import { createTimeSlices } from '../../shared/runtime/time-slices.ts';
 import { inBaseUnit, type Requests } from '../api/amount.ts';
 import { isCanaryName } from '../canary/canary-job.ts';
 import type { FairScheduler } from './fair-scheduler.ts';
-import { amountIn } from './fill.ts';
+import { isAlwaysShown } from './cluster-row.ts';
+import { amountIn, byImportance } from './fill.ts';
 import type { JobIndex } from './job-index.ts';
 import { hasEnded, namespaceOf } from './job-line.ts';
 import { keyOfKept, type KeptJob } from './job-view.ts';
 import { createMoment, type PastJob } from './overview-at.ts';
 import { keptPastOf, pastOf } from '../api/past-admissions.ts';
 import { rightsKey, seenUid, seesIt, type Rights } from './rights.ts';
-import { bucketsOf, createLevels, createTimeBuckets, HOUR_MS, type BucketShape, type Levels } from './time-line.ts';
-import type { PastOverview, QueueTimeLine, TimeLine } from './views.ts';
+import { bucketsOf, createLevels, createPlacementBuckets, createTimeBuckets, HOUR_MS, type BucketShape, type Levels } from './time-line.ts';
+import type { ClusterTimeLine, PastOverview, QueueTimeLine, TimeLine } from './past-views.ts';
 
 /**
  * The last hours, by present Jobs and stored history. Undefined where too many questions wait. `owner`: the user whose turn the work takes.
@@ -24,6 +25,8 @@ export interface TimeLines {
   yardAt(atMs: number, seen: Rights, owner: string): Promise<PastOverview | undefined>;
   /** The time line of a ClusterQueue that the viewer may see, with all its Jobs. */
   ofQueue(name: string, hours: number, seen: Rights, owner: string): Promise<QueueTimeLine | undefined>;
+  /** The time line of a cluster that the viewer may see: what all its Jobs request, and counts of those that the viewer may see. */
+  ofCluster(name: string, hours: number, seen: Rights, owner: string): Promise<ClusterTimeLine | undefined>;
 }
 
 export type TimeLineDeps = {
@@ -34,6 +37,8 @@ export type TimeLineDeps = {
   readonly clusterQueueOf: (localQueue: string) => string | undefined;
   /** The nominal quota of a ClusterQueue. */
   readonly nominalOf: (clusterQueue: string) => Requests;
+  /** The capacity of a cluster. */
+  readonly capacityOf: (cluster: string) => Requests;
   /** The scheduler of scans over all Jobs. */
   readonly turns: FairScheduler;
   readonly clock: Clock;
@@ -54,7 +59,7 @@ const RESOURCES_SHOWN = 6;
 /** `gone`: a Job of history, with the UID of its namespace, where that is known. */
 type Span = PastJob & { readonly requests: () => Requests; readonly gone?: { readonly namespaceUid: string | undefined } };
 
-export function createTimeLines({ index, ended, clusterQueueOf, nominalOf, turns, clock }: TimeLineDeps): TimeLines {
+export function createTimeLines({ index, ended, clusterQueueOf, nominalOf, capacityOf, turns, clock }: TimeLineDeps): TimeLines {
   const answers = new Map<string, { readonly atMs: number; readonly answer: Promise<unknown> }>();
   const gone = new Map<number, { readonly atMs: number; readonly jobs: Promise<readonly Span[]> }>();
 
@@ -187,8 +192,46 @@ export function createTimeLines({ index, ended, clusterQueueOf, nominalOf, turns
           ...omitUndefined({ note: withUnknown(note, unknown) }),
         };
       }),
+    ofCluster: (name, hours, seen, owner) =>
+      once(`cluster ${name} ${hours}`, seen, owner, async () => {
+        const shape = bucketsOf(hours, clock.now());
+        const counted = createPlacementBuckets(name, shape);
+        const held = new Map<string, Levels>();
+        let unknown = 0;
+        const note = await each(hours, (span) => {
+          const there = span.past.admissions.filter(({ cluster, untilMs = Infinity }) => cluster === name && untilMs >= shape.fromMs);
+          for (const [resource, amount] of there.length === 0 ? [] : span.requests()) {
+            const levels = held.get(resource) ?? createLevels(shape);
+            held.set(resource, levels);
+            for (const { fromMs, untilMs } of there) levels.add(fromMs, untilMs, inBaseUnit(resource, amount));
+          }
+          if (!seesJob(seen, span)) return;
+          counted.add(span);
+          if ((span.past.unknownUntilMs ?? 0) > shape.fromMs) unknown++;
+        });
+        return {
+          ...frame(shape),
+          buckets: counted.told(),
+          held: levelsOf(held, capacityOf(name), shape),
+          ...omitUndefined({ note: withUnknown(note, unknown) }),
+        };
+      }),
   };
 }
+
+/** What is held of each resource, beside the capacity, the most important first. */
+const levelsOf = (held: ReadonlyMap<string, Levels>, capacity: Requests, shape: BucketShape): ClusterTimeLine['held'] =>
+  [...new Set([...held.keys(), ...[...capacity.keys()].filter(isAlwaysShown)])]
+    .toSorted(byImportance)
+    .slice(0, RESOURCES_SHOWN)
+    .map((resource) => {
+      const amount = capacity.get(resource);
+      return {
+        resource,
+        levels: (held.get(resource) ?? createLevels(shape)).told(),
+        ...omitUndefined({ capacity: amount === undefined ? undefined : inBaseUnit(resource, amount) }),
+      };
+    });
 
 function withUnknown(note: string | undefined, jobs: number): string | undefined {
   if (jobs === 0) return note;

@@ -1,5 +1,5 @@
 import type { JobPast } from '../api/past-admissions.ts';
-import type { TimeBucket } from './views.ts';
+import type { PlacementBucket, TimeBucket } from './past-views.ts';
 
 /** The known times of one Job. */
 export type JobSpan = {
@@ -77,6 +77,38 @@ export function createTimeBuckets(shape: BucketShape): TimeBuckets {
         waiting: waits[position] ?? 0,
         running: runs[position] ?? 0,
       }));
+    },
+  };
+}
+
+/** Counts what became of admissions to one cluster in each bucket, and Jobs there at its end. */
+export interface PlacementBuckets {
+  add(span: JobSpan): void;
+  told(): readonly PlacementBucket[];
+}
+
+export function createPlacementBuckets(cluster: string, shape: BucketShape): PlacementBuckets {
+  const { fromMs, bucketMs, count } = shape;
+  const counts = Array.from({ length: count }, () => ({ placed: 0, complete: 0, failed: 0, left: 0 }));
+  const running = createLevels(shape);
+  const bucketAt = (ms: number): (typeof counts)[number] | undefined => counts[Math.floor((ms - fromMs) / bucketMs)];
+  return {
+    add({ past: { admissions }, endedMs, outcome }) {
+      for (const admission of admissions) {
+        if (admission.cluster !== cluster) continue;
+        const { fromMs: placedMs, untilMs } = admission;
+        running.add(placedMs, untilMs, 1);
+        const placed = bucketAt(placedMs);
+        if (placed !== undefined) placed.placed++;
+        const over = untilMs === undefined ? undefined : bucketAt(untilMs);
+        if (over === undefined) continue;
+        const isEnd = admission === admissions.at(-1) && untilMs === endedMs;
+        over[isEnd && outcome !== undefined ? (outcome === 'Complete' ? 'complete' : 'failed') : 'left']++;
+      }
+    },
+    told() {
+      const runs = running.told();
+      return counts.map((each, position) => ({ fromMs: fromMs + position * bucketMs, ...each, running: runs[position] ?? 0 }));
     },
   };
 }

@@ -358,55 +358,35 @@ export type SubmissionView = {
   readonly conditions: readonly ConditionView[];
 };
 
-export type SubmissionsView = { readonly queues: readonly SubmissionView[] };
-
-/** Counts of one time bucket, of Jobs that the viewer may see. */
-export type TimeBucket = {
-  readonly fromMs: number;
-  readonly created: number;
-  readonly admitted: number;
-  readonly complete: number;
-  readonly failed: number;
-  /** Jobs that waited for admission at the end of the bucket. */
-  readonly waiting: number;
-  /** Jobs that were admitted and unfinished at the end of the bucket. */
-  readonly running: number;
-};
-
-export type TimeLine = {
-  readonly fromMs: number;
-  readonly untilMs: number;
-  readonly bucketMs: number;
-  readonly buckets: readonly TimeBucket[];
-  /** The sources of the data and what is missing, as display text; absent where nothing is missing. */
-  readonly note?: string;
-};
-
-/** The overview at one moment, with Jobs that the viewer may see. */
-export type PastOverview = {
-  readonly atMs: number;
-  /** By ClusterQueue, or by LocalQueue (`NAMESPACE/NAME`) where the viewer may not see the former. */
-  readonly waiting: readonly {
-    readonly name: string;
-    readonly isLocal: boolean;
-    readonly count: number;
-    readonly first: readonly JobLine[];
+/** The shared queue, which the flags of the manager describe. */
+export type SharedQueueView = {
+  readonly health: Health;
+  /** BullMQ's name of the queue, and its prefix. They and the figures are absent where no leader has reported the queue. */
+  readonly queue?: string;
+  readonly prefix?: string;
+  readonly backlog?: number;
+  /** When the oldest submission of the backlog was put on the queue. */
+  readonly oldestMs?: number;
+  readonly parked?: number;
+  readonly accepted?: number;
+  readonly refused?: number;
+  /** The last problem of Redis; without an end while it lasts. */
+  readonly redis?: { readonly reason: string; readonly message: string; readonly sinceMs: number; readonly untilMs?: number };
+  /** The submissions that were refused last, the latest first, for namespaces that the viewer may see. */
+  readonly refusals: readonly {
+    readonly id: string;
+    readonly atMs: number;
+    readonly namespace?: string;
+    readonly name?: string;
+    readonly reason: string;
+    readonly message: string;
   }[];
-  /** By cluster; without a name where it is no longer known. */
-  readonly running: readonly { readonly name: string; readonly count: number; readonly first: readonly JobLine[] }[];
-  /** Jobs (`NAMESPACE/NAME`) of which it is not recorded whether they waited or were admitted then. Absent: there are none. */
-  readonly unknown?: { readonly count: number; readonly first: readonly string[] };
-  /** The sources of the data and what is missing, as display text; absent where nothing is missing. */
-  readonly note?: string;
+  /** The number of others among the last ones. */
+  readonly hidden: number;
 };
 
-/** Admitted and waiting Jobs of a ClusterQueue in the last hours. */
-export type QueueTimeLine = TimeLine & {
-  /** The use of its admitted Jobs at the end of each bucket, and its present nominal quota, in base units (cores, bytes). */
-  readonly held: readonly { readonly resource: string; readonly levels: readonly number[]; readonly nominal: number }[];
-  /** The queue's share of all admitted Jobs at the end of each bucket, as a fraction of 1. */
-  readonly share: readonly number[];
-};
+/** `shared`: absent where there is no shared queue, or the viewer may not see it. */
+export type SubmissionsView = { readonly queues: readonly SubmissionView[]; readonly shared?: SharedQueueView };
 
 /** By what usage is summed up. */
 export type UsageGroup = 'user' | 'namespace' | 'queue' | 'cluster';

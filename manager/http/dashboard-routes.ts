@@ -32,6 +32,7 @@ export type DashboardSession = {
   timeLine(parameters: URLSearchParams): Promise<FoundHere<object> | { readonly problem: string }>;
   yardAt(parameters: URLSearchParams): Promise<FoundHere<object> | { readonly problem: string }>;
   queueTimeLine(name: string, parameters: URLSearchParams): Promise<FoundHere<object> | { readonly problem: string }>;
+  clusterTimeLine(name: string, parameters: URLSearchParams): Promise<FoundHere<object> | { readonly problem: string }>;
   usage(parameters: URLSearchParams): Promise<FoundHere<object> | { readonly problem: string }>;
   act(body: unknown): Promise<FoundHere<object> | { readonly problem: string }>;
 };
@@ -39,7 +40,7 @@ export type DashboardSession = {
 export type RefusedHere = { readonly kind: 'Refused'; readonly status: 401 | 403 | 503; readonly why: string };
 export type FoundHere<T> =
   | { readonly kind: 'Found'; readonly value: T }
-  | { readonly kind: 'Missing'; readonly what: string }
+  | { readonly kind: 'Missing'; readonly what: string; readonly reason?: 'NotManaged' }
   | RefusedHere;
 
 /** Authenticates the caller; no viewer is served without. */
@@ -171,6 +172,15 @@ export function viewRoutes(open: OpenDashboard): readonly Route[] {
         return json(found(line));
       },
     ),
+    route(
+      `${BASE}/clusters/{name}/timeline`,
+      'How full a WorkerCluster was in the last hours',
+      async (session, { parameters: { name = '' }, query }) => {
+        const line = await session.clusterTimeLine(name, query);
+        if ('problem' in line) throw new RequestRefused(422, 'Invalid', line.problem);
+        return json(found(line));
+      },
+    ),
     route(`${BASE}/yard`, 'The yard at one moment', async (session, { query }) => {
       const yard = await session.yardAt(query);
       if ('problem' in yard) throw new RequestRefused(422, 'Invalid', yard.problem);
@@ -252,7 +262,7 @@ function found<T>(answer: FoundHere<T>): T {
     case 'Found':
       return answer.value;
     case 'Missing':
-      throw new RequestRefused(404, 'NotFound', answer.what);
+      throw new RequestRefused(404, answer.reason ?? 'NotFound', answer.what);
     case 'Refused':
       throw refusedAs(answer);
   }

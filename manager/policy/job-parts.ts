@@ -38,6 +38,7 @@ import {
   QUEUE_NAME_LABEL,
   RECOVERY_TIMEOUT_ANNOTATION,
   REQUESTS_ANNOTATION,
+  SHORT_OF_ANNOTATION,
   START_TIMEOUT_ANNOTATION,
   STATUS_ANNOTATION,
   SUBMISSION_ANNOTATION,
@@ -149,6 +150,7 @@ export const JOB_PARTS: readonly JobPart[] = [
   own('annotations', POD_SELECTOR_ANNOTATION, 'The label selector of the pods of a copy of another kind.'),
   own('annotations', NODE_LABELS_ANNOTATION, 'A digest of the node labels of its pods.'),
   own('annotations', STATUS_ANNOTATION, 'The conditions of an object whose status has none.'),
+  own('annotations', SHORT_OF_ANNOTATION, 'The resources of which a waiting Job is short.'),
   own('annotations', LAST_FAILURE_ANNOTATION, 'What its last failed pod ended with.'),
   ofWorker(ENDED_PODS_ANNOTATION, 'What the pods of a copy ended with. Its worker writes it.'),
   field(

@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import type { DeepReadonly, Job } from '../../shared/api/kubernetes.ts';
+import type { DeepReadonly, Job, ObjectKey } from '../../shared/api/kubernetes.ts';
 import { apiVersionOf, EVENTS } from '../../shared/api/resources.ts';
 import { isForbidden, isNotFound } from '../../shared/kube/api-error.ts';
 import { createAddressRanges } from '../../shared/kube/address-ranges.ts';
@@ -22,6 +22,7 @@ import { createNamespaceHistory } from '../history/namespace-history.ts';
 import type { HomeInformers } from './home-informers.ts';
 import type { ApiServer } from '../http/server.ts';
 import { createLiveLogs } from '../live-logs/live-logs.ts';
+import { sharedQueueReader } from '../submission/shared-queue-record.ts';
 import { createWorkerReaders, type WorkerReadersDeps } from '../live-logs/worker-readers.ts';
 import { redactExplanation, type VisibleNames } from '../dashboard/redact-explanation.ts';
 import { redactWhatIf } from '../dashboard/redact-what-if.ts';
@@ -59,6 +60,10 @@ export type ManagerDashboardDeps = Pick<
   readonly keys: Promise<RecordKeys>;
   readonly client: ReadClient & WriteClient;
   readonly history?: { readonly store: KeyValueStore } | undefined;
+  /** The submissions of the manager, with the shared queue if there is one. */
+  readonly submissions?: { readonly shared: object | undefined } | undefined;
+  /** In the manager's own namespace. */
+  readonly recordKeySecret: ObjectKey;
   readonly clusterSecretsNamespace?: string | undefined;
   readonly clock: Clock;
   readonly log: Logger;
@@ -77,6 +82,8 @@ export function createManagerDashboard(
     keys,
     client,
     history,
+    submissions,
+    recordKeySecret,
     clusterSecretsNamespace,
     clock,
     log,
@@ -163,6 +170,7 @@ export function createManagerDashboard(
       }
     },
     kept: history && createNamespaceHistory(createHistory(history.store), identities),
+    sharedSubmissions: submissions?.shared && sharedQueueReader(client, recordKeySecret.namespace, clock),
     live: readers && createLiveLogs({ kind, readers, workerClusters, clock, log }),
     writer: service.actions === true ? client : undefined,
     audit: service.audit,

@@ -83,6 +83,7 @@ export function connectBullmqQueue(options: BullmqQueueOptions): SubmissionQueue
 type Handlers = {
   readonly accept: (submission: Submission) => Promise<Acceptance>;
   readonly withdraw: (of: ParkedSubmission | SubmissionNotParked, signature?: unknown) => Promise<void>;
+  readonly refusedUnread: (id: string, refusal: SubmissionRefused) => void;
 };
 
 /** What is noted once BullMQ has taken the end of a submission. */
@@ -114,16 +115,23 @@ class BullmqQueue implements SubmissionQueue {
     this.#submissions.on('error', (error) => this.#logTrouble(error));
   }
 
-  async consume(accept: Handlers['accept'], signal: AbortSignal, withdraw: Handlers['withdraw'] = async () => undefined): Promise<void> {
+  async consume(
+    accept: Handlers['accept'],
+    signal: AbortSignal,
+    withdraw: Handlers['withdraw'] = async () => undefined,
+    refusedUnread: Handlers['refusedUnread'] = () => undefined,
+  ): Promise<void> {
     if (signal.aborted) return;
-    const handlers = { accept, withdraw };
+    const handlers = { accept, withdraw, refusedUnread };
     const { name, prefix, concurrency, textBytesMax = TEXT_BYTES_MAX, textDepthMax, clock } = this.#options;
     const process = async (job: Job, token = ''): Promise<unknown> => {
       const problem = worker.problemOf(job) ?? countProblem(job) ?? parentProblem(job, prefix);
       if (problem === undefined) return this.#process(job, token, handlers);
       // BullMQ counts the attempt that ends, and could not end it where that is no number.
       if (!Number.isSafeInteger(job.attemptsMade)) await this.#redis.hset(this.#submissions.toKey(job.id ?? ''), 'atm', 0);
-      throw new UnrecoverableError(`Invalid: ${problem}`);
+      const refusal = new SubmissionRefused('Invalid', problem);
+      refusedUnread(job.id ?? '', refusal);
+      throw new UnrecoverableError(refusal.message);
     };
     const worker = new GuardedWorker(
       (text) => textProblem(text, { bytesMax: textBytesMax, ...omitUndefined({ depthMax: textDepthMax }) }),

@@ -9,8 +9,12 @@ export type GatedQueueDeps = {
   readonly tenant: Tenant;
   readonly queue: SubmissionQueue;
   readonly clock: Clock;
-  /** Told what became of each submission that was handed out. */
-  readonly onResult: (result: 'accepted' | 'refused' | 'failed') => void;
+  /** Told what became of each submission, and why it was refused. One that was refused unread has no data. */
+  readonly onResult: (
+    result: 'accepted' | 'refused' | 'failed',
+    submission: Pick<Submission, 'id' | 'data'>,
+    refusal?: SubmissionRefused,
+  ) => void;
 };
 
 /** A submission at which the code that judges it breaks is not handed out for ever. */
@@ -32,16 +36,18 @@ export function gatedQueue({ gate, tenant, queue, clock, onResult }: GatedQueueD
             };
             const acceptance = await gate.turn(tenant, submission.parked !== undefined, work, signal);
             breaks.delete(submission.key);
-            onResult('accepted');
+            onResult('accepted', submission);
             return acceptance;
           } catch (error) {
             const judged = judgedOnce(error, submission, breaks);
-            onResult(judged instanceof SubmissionRefused ? 'refused' : 'failed');
+            if (judged instanceof SubmissionRefused) onResult('refused', submission, judged);
+            else onResult('failed', submission);
             throw judged;
           }
         },
         signal,
         withdraw,
+        (id, refusal) => onResult('refused', { id, data: undefined }, refusal),
       ),
   };
 }

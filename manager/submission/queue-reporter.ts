@@ -5,11 +5,13 @@ import type { Informer } from '../../shared/kube/informer.ts';
 import { objectKey } from '../../shared/kube/keys.ts';
 import { endsWithin, sleep, type Clock } from '../../shared/runtime/clock.ts';
 import type { Logger } from '../../shared/runtime/logger.ts';
+import { omitUndefined } from '../../shared/runtime/omit-undefined.ts';
 import { SUBMISSION_QUEUES, type SubmissionQueueObject } from '../api/submission-queue.ts';
 import type { SubmissionMetrics } from './submission-metrics.ts';
 import type { Backlog, SubmissionQueue } from './submission-queue.ts';
 import { createLastingTroubles } from './lasting-troubles.ts';
 import type { RedisTrouble } from './redis-health.ts';
+import type { SharedQueueRecord } from './shared-queue-record.ts';
 import { submissionQueueStatus } from './submission-queue-status.ts';
 import type { Tenant, TenantProblem } from './tenant.ts';
 
@@ -30,6 +32,8 @@ export type QueueReporterDeps = {
   readonly unended: (tenant: string) => number;
   /** What is wrong with Redis; undefined: nobody has looked. */
   readonly redisTroubles: () => readonly RedisTrouble[] | undefined;
+  /** Where the shared queue is described. */
+  readonly sharedQueue: Pick<SharedQueueRecord, 'write'>;
   readonly clock: Clock;
   readonly log: Logger;
   readonly metrics: SubmissionMetrics;
@@ -51,11 +55,12 @@ const labelOf = ({ metadata }: { readonly metadata: Named }): string => `${metad
 
 /** Counts change with each submission; they are told this often at most. */
 const INTERVAL_MS = 10_000;
+const NOTHING = { accepted: 0, refused: 0 } as const;
 const ANSWER_MS = 3_000;
 
 export function createQueueReporter(deps: QueueReporterDeps): QueueReporter {
-  const { objects, client, queues, tenants, problems, askImpersonation, withdrawalProblem, unended, redisTroubles, clock, log, metrics } =
-    deps;
+  const { objects, client, queues, tenants, problems, askImpersonation, withdrawalProblem, unended, redisTroubles, sharedQueue } = deps;
+  const { clock, log, metrics } = deps;
   const lasting = createLastingTroubles();
   const results = new Map<string, { accepted: number; refused: number }>();
   const impersonations = new Map<string, Impersonation>();
@@ -85,10 +90,14 @@ export function createQueueReporter(deps: QueueReporterDeps): QueueReporter {
   }
 
   /** No object tells of the queue that flags describe. */
-  async function measureShared(): Promise<void> {
-    const shared = queues().get(SHARED_TENANT);
-    if (shared !== undefined)
-      measure(SHARED_TENANT, { namespace: '', name: SHARED_TENANT }, await backlogOf(shared), unended(SHARED_TENANT));
+  async function reportShared(troubles: readonly RedisTrouble[] | undefined): Promise<void> {
+    const [queue, tenant] = [queues().get(SHARED_TENANT), tenants().get(SHARED_TENANT)];
+    if (queue === undefined || tenant === undefined) return;
+    const [found, parked] = [await backlogOf(queue), unended(SHARED_TENANT)];
+    measure(SHARED_TENANT, { namespace: '', name: SHARED_TENANT }, found, parked);
+    const { accepted, refused } = results.get(SHARED_TENANT) ?? NOTHING;
+    const told = { ...tenant.redis, parked, accepted, refused, ...omitUndefined({ backlog: found?.waiting, oldestMs: found?.oldestMs }) };
+    await sharedQueue.write(told, troubles);
   }
 
   /** Of a tenant who has submitted nothing yet nobody else knows; and who was refused may be let by now, though nothing is submitted. */
@@ -110,7 +119,7 @@ export function createQueueReporter(deps: QueueReporterDeps): QueueReporter {
     const [label, problem] = [labelOf(object), problems().get(uid)];
     const found = problem === undefined ? await backlogOf(queues().get(uid)) : undefined;
     const backlog = found?.waiting;
-    const { accepted, refused } = results.get(uid) ?? { accepted: 0, refused: 0 };
+    const { accepted, refused } = results.get(uid) ?? NOTHING;
     const parked = unended(uid);
     measure(label, object.metadata, found, parked);
     const tenant = tenants().get(uid);
@@ -139,13 +148,13 @@ export function createQueueReporter(deps: QueueReporterDeps): QueueReporter {
       for (const gauge of [metrics.backlog, metrics.parked]) gauge.remove({ queue });
       for (const gauge of [metrics.oldest, metrics.kept]) gauge.remove(of);
     }
-    for (const each of [results, impersonations]) for (const id of each.keys()) if (!ids.has(id)) each.delete(id);
+    for (const each of [results, impersonations]) for (const id of each.keys()) if (!ids.has(id) && id !== SHARED_TENANT) each.delete(id);
   }
 
   return {
     counted({ id, label }, result) {
       metrics.queueSubmissions.inc({ queue: label, result });
-      const counts = results.get(id) ?? { accepted: 0, refused: 0 };
+      const counts = results.get(id) ?? { ...NOTHING };
       if (result !== 'failed') counts[result]++;
       results.set(id, counts);
     },
@@ -158,15 +167,17 @@ export function createQueueReporter(deps: QueueReporterDeps): QueueReporter {
       while (!signal.aborted) {
         const all = objects.list();
         forgetGone(new Set(all.map(({ metadata }) => metadata.uid)), new Set(all.map(labelOf)));
-        await measureShared();
         const troubles = lasting.seen(redisTroubles(), clock.monotonic());
-        await Promise.all(
-          all.map((object) =>
+        await Promise.all([
+          reportShared(troubles).catch((error: unknown) => {
+            if (!signal.aborted) log.warn('the shared queue of submissions could not be described', { error });
+          }),
+          ...all.map((object) =>
             report(object, troubles, signal).catch((error: unknown) => {
               if (!signal.aborted && !isNotFound(error)) log.warn('the status of a SubmissionQueue could not be written', { error });
             }),
           ),
-        );
+        ]);
         await sleep(clock, INTERVAL_MS, signal);
       }
     },

@@ -98,12 +98,14 @@ export interface SubmissionQueue {
    * Hands submissions to `accept` until `signal` aborts. {@link SubmissionRefused} fails the submission for good; any other error is the
    * world's trouble, and the submission is handed out again later, for as long as it takes.
    * `withdraw` deletes the Job of a submission that was cancelled or removed, if it is still that of the UID, or whatever Job it has got
-   * while it is not parked; `signature` is what stood beside the request to cancel it.
+   * while it is not parked; `signature` is what stood beside the request to cancel it. `refusedUnread` hears of a submission that is
+   * refused before it could be handed out, by its BullMQ id.
    */
   consume(
     accept: (submission: Submission) => Promise<Acceptance>,
     signal: AbortSignal,
     withdraw?: (of: ParkedSubmission | SubmissionNotParked, signature?: unknown) => Promise<void>,
+    refusedUnread?: (id: string, refusal: SubmissionRefused) => void,
   ): Promise<void>;
   /**
    * Ends the attempt of a submission whose Job has this UID. The first outcome stands. Safe to call before it is parked, and for one that

@@ -1,4 +1,5 @@
 import type { Job } from '../../shared/api/kubernetes.ts';
+import { SHARED_TENANT } from '../../shared/api/names.ts';
 import type { KubeClient } from '../../shared/kube/client.ts';
 import type { Informer } from '../../shared/kube/informer.ts';
 import type { ActingAs } from '../../shared/kube/kube-client.ts';
@@ -29,6 +30,8 @@ import type { Outcome, SubmissionQueue } from './submission-queue.ts';
 import { createLogTailReporter, type LogTailReporter } from './log-tail-reporter.ts';
 import { createTenantClients } from './tenant-clients.ts';
 import type { RedisTrouble } from './redis-health.ts';
+import { refusedSubmission } from './refused-submission.ts';
+import { createSharedQueueRecord } from './shared-queue-record.ts';
 import type { Tenant, TenantRules } from './tenant.ts';
 import { watchUnadmittableJobs } from './unadmittable-jobs.ts';
 import { countUnendedJobs } from './unended-jobs.ts';
@@ -74,6 +77,8 @@ export type SubmissionsDeps = {
   readonly keys: RecordKeys;
   readonly rules: JobRules;
   readonly tenantRules: TenantRules;
+  /** The UID of the namespace that has this name now; undefined: there is none. */
+  readonly namespaceUid: (namespace: string) => string | undefined;
   /** What was wrong with Redis when somebody last looked; absent or undefined: nobody has looked. */
   readonly redisTroubles?: (() => readonly RedisTrouble[] | undefined) | undefined;
   readonly clock: Clock;
@@ -128,6 +133,7 @@ function fromQueues(
     rules,
     tenantRules,
     redisTroubles,
+    namespaceUid,
     clock,
     log,
     metrics,
@@ -165,7 +171,17 @@ function fromQueues(
     ...source,
     objects,
     consume: (tenant, queue, each) => {
-      const gated = gatedQueue({ gate, tenant, queue, clock, onResult: (result) => queueReporter.counted(tenant, result) });
+      const gated = gatedQueue({
+        gate,
+        tenant,
+        queue,
+        clock,
+        onResult(result, submission, refusal) {
+          queueReporter.counted(tenant, result);
+          if (refusal !== undefined && tenant.id === SHARED_TENANT)
+            sharedQueue.refused(refusedSubmission(tenant, submission, refusal, namespaceUid, clock.now()));
+        },
+      });
       const client = clientFor(tenant);
       return runConsumer({ kind, rules, client, home, jobs, carryNamespaces, ledger, withdrawnJobs, ...common }, tenant, gated, each);
     },
@@ -179,6 +195,7 @@ function fromQueues(
   const { queues, tenants } = intake;
   const withdrawnJobs = createWithdrawnJobs({ kind, jobs, ledger, tenants, clientFor, ...common, log: intakeLog });
   const unadmittableJobs = watchUnadmittableJobs({ kind, queues, tenants, jobs, withdrawnJobs, onEnded, ...common, log: intakeLog });
+  const sharedQueue = createSharedQueueRecord({ client: home, namespace: ledgerNamespace, clock });
   const queueReporter = createQueueReporter({
     objects,
     client: home,
@@ -189,6 +206,7 @@ function fromQueues(
     withdrawalProblem: withdrawnJobs.problem,
     unended: unended.of,
     redisTroubles: redisTroubles ?? (() => undefined),
+    sharedQueue,
     clock,
     log: intakeLog,
     metrics: metrics.submission,

@@ -70,7 +70,8 @@ export function manifestOf(
 const invalid = (problems: readonly FieldProblem[]): SubmissionRefused => new SubmissionRefused('Invalid', formatProblems(problems));
 
 /** `{manifest}`, or the manifest itself. */
-const manifestIn = (data: unknown): unknown => (typeof data === 'object' && data !== null && 'manifest' in data ? data.manifest : data);
+export const manifestIn = (data: unknown): unknown =>
+  typeof data === 'object' && data !== null && 'manifest' in data ? data.manifest : data;
 
 function inNamespace(tenant: Tenant, manifest: JobManifest): JobManifest {
   const { namespace = tenant.namespace } = manifest.metadata;

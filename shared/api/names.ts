@@ -175,6 +175,8 @@ export const ENDED_PODS_ANNOTATION = 'switchyard.dev/ended-pods';
  * Annotation on the local Job, once it has failed: what the last of its pods that failed ended with, JSON. Written with the final status.
  */
 export const LAST_FAILURE_ANNOTATION = 'switchyard.dev/last-failure';
+/** Annotation on the local Job while it waits: the resources of which too little is free, with commas. Written with its condition. */
+export const SHORT_OF_ANNOTATION = 'switchyard.dev/short-of';
 /** Annotation on an object at home of a kind whose status has no conditions: those that Switchyard sets, a JSON list. */
 export const STATUS_ANNOTATION = 'switchyard.dev/conditions';
 /** Label on a user's Job: the WorkloadPriorityClass that orders it within its ClusterQueue. */

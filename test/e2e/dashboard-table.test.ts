@@ -1,7 +1,9 @@
 /**
  * The page alone, in a browser, before a server that says what a test wants it to say: what is done with many Jobs, and logs that go on.
  */
+import type { Route } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import type { ClusterTimeLine } from '../../manager/dashboard/past-views.ts';
 import type {
   ActionRequest,
   ActionResult,
@@ -186,5 +188,76 @@ describe.skipIf(CHROMIUM === undefined)('before a server that says what it is to
       submissions: (route) => route.fulfill({ status: 403, json: { message: 'you may not list submissionqueues' } }),
     });
     await refused.getByText('you may not list submissionqueues').waitFor();
+  });
+
+  test('shows how full a cluster was, what was placed there and how it left, in hours that one can choose', async () => {
+    const bucket = (fromMs: number, parts: object = {}) => ({ fromMs, placed: 0, complete: 0, failed: 0, left: 0, running: 0, ...parts });
+    const asked: string[] = [];
+    const told: ClusterTimeLine = {
+      fromMs: 0,
+      untilMs: 180_000,
+      bucketMs: 60_000,
+      buckets: [bucket(0, { placed: 7, running: 6, left: 1 }), bucket(60_000), bucket(120_000, { complete: 4, failed: 1, running: 1 })],
+      held: [
+        { resource: 'cpu', levels: [12, 12, 2.5], capacity: 16 },
+        { resource: 'memory', levels: [2 ** 33, 2 ** 33, 2 ** 31], capacity: 2 ** 35 },
+        { resource: 'pods', levels: [6, 6, 1] },
+      ],
+      note: 'no history is kept',
+    };
+    const cluster = { kind: 'Cluster', name: 'east', health: 'Good', state: 'Ready', fills: [], jobs: 1, running: [] } as const;
+    const answers = {
+      timeline: (route: Route) => {
+        asked.push(new URL(route.request().url()).search);
+        return route.fulfill({ json: told });
+      },
+    };
+    const page = await look('/clusters/east', answers, { items: { 'cluster/east': cluster }, width: 390 });
+    await page.getByRole('heading', { name: 'The last hours' }).waitFor();
+    await page.locator('summary').click();
+    const text = await page.getByRole('main').innerText();
+    expect(text).toMatch(/cpu 2\.5 of 16[^]*memory 2 Gi of 32 Gi[^]*pods 1[^]*Jobs there 1[^]*7 placed, 1 left early/);
+    expect(text).toMatch(/is not recorded\.[^]*no history is kept/);
+    expect(await page.getByRole('row').allInnerTexts()).toEqual([
+      expect.anything(),
+      expect.stringMatching(/\s7\s+0\s+0\s+1\s+6$/),
+      expect.stringMatching(/\s0\s+4\s+1\s+0\s+1$/),
+    ]);
+    expect(await accessibilityProblems(page)).toEqual([]);
+    expect(await page.evaluate('document.documentElement.scrollWidth - innerWidth')).toBeLessThanOrEqual(0);
+    await page.getByRole('button', { name: 'week' }).click();
+    await expect.poll(() => asked.at(-1)).toBe('?hours=168');
+  });
+
+  test('shows the shared queue, what was wrong with Redis last, and why submissions were refused last', async () => {
+    const refusals = [
+      {
+        id: 'nightly-7',
+        atMs: 0,
+        namespace: 'team',
+        name: 'etl',
+        reason: 'Invalid',
+        message: 'metadata.labels[switchyard.dev/queue-name]: is missing; set it to the name of a LocalQueue',
+      },
+      { id: '<b>8</b>', atMs: 0, reason: 'Invalid', message: 'the submission is no manifest' },
+    ];
+    const shared = { health: 'Bad', prefix: 'bull', queue: 'jobs', parked: 12, accepted: 9_120, refused: 48, refusals, hidden: 3 } as const;
+    const redis = { reason: 'Full', message: 'the memory of Redis is full; raise maxmemory', sinceMs: 0 };
+    const told: SubmissionsView = { queues: [], shared: { ...shared, redis } };
+    const page = await look('/submissions', { submissions: (route) => route.fulfill({ json: told }) }, { width: 390 });
+    await page.getByRole('heading', { name: 'The shared queue' }).waitFor();
+    const text = await page.getByRole('main').innerText();
+    expect(text).toMatch(/bull:jobs[^]*–[^]*12[^]*9,120[^]*48[^]*Redis, since[^]*Full: the memory of Redis is full/);
+    expect(text).toMatch(/team\/etl Invalid: metadata\.labels[^]*nightly-7[^]*<b>8<\/b>[^]*3 of namespaces that you may not see/);
+    expect(await accessibilityProblems(page)).toEqual([]);
+    expect(await page.evaluate('document.documentElement.scrollWidth - innerWidth')).toBeLessThanOrEqual(0);
+    await page.context().close();
+    const calm: SubmissionsView = {
+      queues: [],
+      shared: { ...shared, health: 'Good', backlog: 0, redis: { ...redis, untilMs: 60_000 }, refusals: [], hidden: 0 },
+    };
+    const after = await look('/submissions', { submissions: (route) => route.fulfill({ json: calm }) });
+    await after.getByText('No submission was refused.').waitFor();
+    expect(await after.getByRole('main').innerText()).toMatch(/Redis, from [^]* to [^]*Full/);
   });
 });

@@ -201,7 +201,7 @@ describe.skipIf(CHROMIUM === undefined)('a way through the dashboard', () => {
     const exists = 'the Job team/alone exists, and Switchyard does not run it: add the label with the name of a LocalQueue';
     const page = await look('/jobs/team/trainer', {
       trainer: (route) => route.fulfill({ json: { ...VIEW, placements } }),
-      alone: (route) => route.fulfill({ status: 404, json: { message: exists } }),
+      alone: (route) => route.fulfill({ status: 404, json: { message: exists, reason: 'NotManaged' } }),
     });
     const table = page.locator('.card:has(h2:text-is("Placements"))');
     await table.getByRole('link', { name: 'west' }).waitFor();

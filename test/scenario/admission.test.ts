@@ -3,7 +3,7 @@ import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { CLUSTER_QUEUES } from '../../manager/api/cluster-queue.ts';
 import { LOCAL_QUEUES } from '../../manager/api/local-queue.ts';
 import { WORKER_CLUSTERS } from '../../manager/api/worker-cluster.ts';
-import { CLUSTERS_ANNOTATION, PRIORITY_ANNOTATION } from '../../shared/api/names.ts';
+import { CLUSTERS_ANNOTATION, PRIORITY_ANNOTATION, SHORT_OF_ANNOTATION } from '../../shared/api/names.ts';
 import type { KubeObject } from '../../shared/api/kubernetes.ts';
 import { EVENTS, JOBS, type Resource } from '../../shared/api/resources.ts';
 import { conditionOf, createAdmissionWorld, hasCondition, NAMESPACE, type AdmissionWorld } from './admission-world.ts';
@@ -133,6 +133,60 @@ describe('why a Job waits', () => {
     expect(hasCondition(told, 'Suspended')).toBe(true);
     await world.settle(60_000);
     expect((await world.getJob('b')).metadata.resourceVersion).toBe(told.metadata.resourceVersion);
+  });
+
+  test('is told with the resources that are missing, which are told no longer once it waits for something else, or does not wait', async () => {
+    const shortOf = async (name: string) => (await world.getJob(name)).metadata.annotations?.[SHORT_OF_ANNOTATION];
+    await world.flavor('default');
+    await world.queue('main', { cpu: '1' });
+    await world.cluster('eu-1');
+    for (const name of ['a', 'b', 'c']) await world.job(name);
+    await world.settle(5_000);
+    expect(await Promise.all(['a', 'b', 'c'].map(shortOf))).toEqual([undefined, 'cpu', 'cpu']);
+    await world.finish('a');
+    await world.settle();
+    expect(await world.running()).toEqual(['b']);
+    expect(await shortOf('b')).toBeUndefined();
+    await patch(LOCAL_QUEUES, 'main', { spec: { stopPolicy: 'Hold' } });
+    await world.settle(5_000);
+    expect(await waits('c')).toMatchObject({ reason: 'QueueStopped' });
+    expect(await shortOf('c')).toBeUndefined();
+  });
+
+  test('is told anew to a Job whose missing resources an earlier version has not told, once', async () => {
+    await world.flavor('default');
+    await world.queue('main', { cpu: '1' });
+    await world.cluster('eu-1');
+    for (const name of ['a', 'b']) await world.job(name);
+    await world.settle(5_000);
+    await patch(JOBS, 'b', { metadata: { annotations: { [SHORT_OF_ANNOTATION]: null } } });
+    await world.restart();
+    await world.settle(10_000);
+    const told = await world.getJob('b');
+    expect(told.metadata.annotations?.[SHORT_OF_ANNOTATION]).toBe('cpu');
+    await world.restart();
+    await world.settle(60_000);
+    expect((await world.getJob('b')).metadata.resourceVersion).toBe(told.metadata.resourceVersion);
+  });
+
+  test('has a reason of its own where no node of any cluster is large enough', async () => {
+    await world.flavor('default');
+    await world.queue('main', { cpu: '10' });
+    await world.cluster('eu-1');
+    const offers = (cpu: string) => ({ status: { nodeShapes: [{ count: 4, allocatable: { cpu, pods: '110' } }] } });
+    const told = (cpu: string) =>
+      world.client.patchStatus(WORKER_CLUSTERS, { namespace: '', name: 'eu-1' }, { type: 'merge', body: offers(cpu) });
+    await told('2');
+    await world.job('a', { cpu: '4' });
+    await world.settle(5_000);
+    expect(await waits('a')).toEqual({
+      status: 'False',
+      reason: 'ExceedsNodes',
+      message: 'eu-1: 0 of 1 pods fit on its nodes, even when these are empty',
+    });
+    await told('8');
+    await world.settle();
+    expect(await world.running()).toEqual(['a']);
   });
 
   test('is an Event too, one for each reason, because kubectl describe shows no conditions', async () => {

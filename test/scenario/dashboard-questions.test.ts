@@ -4,15 +4,8 @@ import { CLUSTER_QUEUES } from '../../manager/api/cluster-queue.ts';
 import { LOCAL_QUEUES } from '../../manager/api/local-queue.ts';
 import { SUBMISSION_QUEUES } from '../../manager/api/submission-queue.ts';
 import { WORKER_CLUSTERS } from '../../manager/api/worker-cluster.ts';
-import type {
-  EventsView,
-  ClusterView,
-  PastOverview,
-  QueueTimeLine,
-  QueueView,
-  SubmissionsView,
-  TimeLine,
-} from '../../manager/dashboard/views.ts';
+import type { ClusterTimeLine, PastOverview, QueueTimeLine, TimeLine } from '../../manager/dashboard/past-views.ts';
+import type { EventsView, ClusterView, QueueView, SubmissionsView } from '../../manager/dashboard/views.ts';
 import { EVENTS, JOBS } from '../../shared/api/resources.ts';
 import { serveTestDashboard, type ServedDashboard } from './served-dashboard.ts';
 
@@ -166,5 +159,15 @@ describe('the time line', () => {
     expect(await get('/api/v1/queues/main/timeline', 'ann')).toMatchObject({ status: 403 });
     expect(await get('/api/v1/queues/none/timeline', 'admin')).toMatchObject({ status: 404 });
     expect(await get('/api/v1/queues/main/timeline?hours=x', 'admin')).toMatchObject({ status: 422 });
+  });
+
+  test('of a cluster are told to who may see the cluster', async () => {
+    await cluster.client.create(WORKER_CLUSTERS, { metadata: { name: 'east' }, spec: { local: true, capacity: { cpu: '8' } } });
+    await clock.advance(1_000);
+    const { body } = await get<ClusterTimeLine>('/api/v1/clusters/east/timeline?hours=1', 'admin');
+    expect(body.held).toMatchObject([{ resource: 'cpu', capacity: 8 }]);
+    expect(await get('/api/v1/clusters/east/timeline', 'ann')).toMatchObject({ status: 403 });
+    expect(await get('/api/v1/clusters/none/timeline', 'admin')).toMatchObject({ status: 404 });
+    expect(await get('/api/v1/clusters/east/timeline?hours=x', 'admin')).toMatchObject({ status: 422 });
   });
 });

@@ -2,11 +2,19 @@
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { WORKER_CLUSTERS } from '../../manager/api/worker-cluster.ts';
 import { createEventReader, type ReceivedEvent } from '../../manager/cli/submissions/server-events.ts';
-import type { ActionResult, JobPage, JobView, Viewer, OverviewChange } from '../../manager/dashboard/views.ts';
+import type { ActionResult, JobPage, JobView, OverviewChange, SubmissionsView, Viewer } from '../../manager/dashboard/views.ts';
 import { actsOn } from '../../manager/api/job-acts.ts';
-import { JOBS } from '../../shared/api/resources.ts';
+import {
+  formatSharedSubmissions,
+  SHARED_SUBMISSIONS,
+  type RefusedSubmission,
+  type SharedSubmissions,
+} from '../../manager/api/shared-submissions.ts';
+import { CONFIG_MAPS, JOBS, NAMESPACES } from '../../shared/api/resources.ts';
+import { omitUndefined } from '../../shared/runtime/omit-undefined.ts';
 import { toWireTime } from '../../shared/api/wire-time.ts';
-import { serveTestDashboard, type ServedDashboard } from './served-dashboard.ts';
+import { aHomeJob } from '../support/jobs.ts';
+import { MANAGER_NAMESPACE, serveTestDashboard, type ServedDashboard } from './served-dashboard.ts';
 
 let served: ServedDashboard;
 let { clock, cluster, createJob, get, people, seen, server }: ServedDashboard = {} as ServedDashboard;
@@ -76,6 +84,14 @@ describe('who looks at the dashboard', () => {
       expect(await get(`/api/v1/namespaces/bob/jobs/his${part}`, 'ann')).toMatchObject({ status: 403 });
     expect((await get<JobView>('/api/v1/namespaces/ann/jobs/hers', 'ann')).body.line.key).toBe('ann/hers');
     expect(await get('/api/v1/namespaces/ann/jobs/other', 'ann')).toMatchObject({ status: 404 });
+    const { metadata, spec } = aHomeJob({ metadata: { namespace: 'ann', name: 'alone' } });
+    const { managedBy: _managedBy, selector: _selector, ...rest } = spec;
+    await cluster.client.create(JOBS, {
+      metadata: { namespace: 'ann', name: metadata.name },
+      spec: { ...rest, template: { spec: spec.template.spec } },
+    } as never);
+    const told = async (name: string) => (await get<{ reason: string }>(`/api/v1/namespaces/ann/jobs/${name}`, 'ann')).body.reason;
+    expect([await told('alone'), await told('other')]).toEqual(['NotManaged', 'NotFound']);
     for (const part of ['pods', 'pods/x/log'])
       expect(await get(`/api/v1/namespaces/ann/jobs/hers/${part}`, 'ann')).toMatchObject({
         status: 404,
@@ -235,6 +251,61 @@ describe('the stream', () => {
     expect(change.jobs).toHaveLength(64);
     expect(change.items['totals']).toMatchObject({ states: { Waiting: 80 } });
     stream.leave();
+  });
+});
+
+describe('the shared queue of submissions', () => {
+  const refusal = (namespace: string | undefined, namespaceUid: string | undefined, id: string): RefusedSubmission => ({
+    id,
+    atMs: 1_000,
+    name: 'sum',
+    reason: 'Invalid',
+    message: `spec: the secret of ${namespace}`,
+    ...omitUndefined({ namespace, namespaceUid }),
+  });
+  const describes = async (refusals: readonly RefusedSubmission[]): Promise<void> => {
+    await cluster.client.create(NAMESPACES, { metadata: { name: MANAGER_NAMESPACE } });
+    const told: SharedSubmissions = { prefix: 'bull', queue: 'jobs', backlog: 3, parked: 2, accepted: 9, refused: 4, refusals };
+    const metadata = { namespace: MANAGER_NAMESPACE, name: SHARED_SUBMISSIONS };
+    await cluster.client.create(CONFIG_MAPS, { metadata, data: formatSharedSubmissions(told) });
+  };
+  const shared = async (token: string) => (await get<SubmissionsView>('/api/v1/submissions', token)).body.shared;
+
+  test('is there before a leader has described it, and is read once in a while for all', async () => {
+    expect(await shared('admin')).toEqual({ health: 'Idle', refusals: [], hidden: 0 });
+    await describes([]);
+    expect(await shared('admin')).toMatchObject({ health: 'Idle' });
+    await clock.advance(6_000);
+    expect(await shared('admin')).toEqual({
+      health: 'Warning',
+      prefix: 'bull',
+      queue: 'jobs',
+      backlog: 3,
+      parked: 2,
+      accepted: 9,
+      refused: 4,
+      refusals: [],
+      hidden: 0,
+    });
+  });
+
+  test('is for who may list queues of submissions everywhere, with refusals of namespaces whose Jobs they may list, of now alone', async () => {
+    await createJob('ann', 'hers');
+    await clock.advance(1_000);
+    const uid = served.identities.of('ann')?.uid ?? '';
+    await describes([
+      refusal('ann', uid, '1'),
+      refusal('ann', 'of-an-earlier-namespace', '2'),
+      refusal('ann', undefined, '3'),
+      refusal('bob', served.identities.of('bob')?.uid, '4'),
+      refusal(undefined, undefined, '5'),
+    ]);
+    people['watcher'] = { namespaces: ['ann'], queues: false, everywhere: ['submissionqueues'] };
+    expect((await shared('admin'))?.refusals.map(({ id }) => id)).toEqual(['1', '2', '3', '4', '5']);
+    for (const tenant of ['ann', 'bob', 'nobody']) expect(await shared(tenant)).toBeUndefined();
+    const seen = await shared('watcher');
+    expect(seen).toMatchObject({ backlog: 3, refusals: [{ id: '1', namespace: 'ann', name: 'sum' }], hidden: 4 });
+    expect(JSON.stringify(seen)).not.toMatch(/of-an-earlier-namespace|secret of bob/);
   });
 });
 

@@ -14,6 +14,7 @@ import {
   COPIES_FINALIZER,
   HOLD_ANNOTATION,
   ORIGIN_LABEL,
+  SHORT_OF_ANNOTATION,
   SUBMISSION_ANNOTATION,
   SUBMISSION_FINALIZER,
 } from '../../shared/api/names.ts';
@@ -120,6 +121,22 @@ test('a cluster that does not serve the kind is not chosen, and the object waits
   expect(await placeOf()).toBe('west');
   expect((await world.home.get(WORKER_CLUSTERS, { namespace: '', name: 'west' })).status?.workKinds).toEqual(['crews.example.com']);
   expect((await world.home.get(WORKER_CLUSTERS, { namespace: '', name: 'east' })).status?.workKinds).toBeUndefined();
+});
+
+test('while it waits it names the resources that are missing, and no longer once it is admitted', async () => {
+  await started();
+  const resized = async (cpu: string): Promise<void> => {
+    for (const name of ['east', 'west'])
+      await world.home.patch(WORKER_CLUSTERS, { namespace: '', name }, { type: 'merge', body: { spec: { capacity: { cpu } } } });
+    await world.clock.advance(10_000);
+  };
+  await resized('4');
+  await sail();
+  expect(findCondition((await onHome()).status?.conditions, 'QuotaReserved')).toMatchObject({ status: 'False', reason: 'NoClusterFits' });
+  expect((await onHome()).metadata.annotations?.[SHORT_OF_ANNOTATION]).toBe('cpu');
+  await resized('40');
+  expect(await placeOf()).toBeDefined();
+  expect((await onHome()).metadata.annotations).not.toHaveProperty(SHORT_OF_ANNOTATION);
 });
 
 test('where no cluster serves it, it waits and says so, and goes once one does', async () => {

@@ -16,6 +16,7 @@ import { serveApi, type ApiServer } from '../../manager/http/server.ts';
 import { serveDashboard } from '../../manager/http/serve-dashboard.ts';
 import { staticRoutes } from '../../manager/http/static-files.ts';
 import type { SignIn } from '../../manager/sign-in/sign-in.ts';
+import { sharedQueueReader } from '../../manager/submission/shared-queue-record.ts';
 import type { KubeObject, Namespace, Unsaved } from '../../shared/api/kubernetes.ts';
 import { EVENTS, JOBS, NAMESPACES, type Resource } from '../../shared/api/resources.ts';
 import { isNotFound } from '../../shared/kube/api-error.ts';
@@ -44,9 +45,14 @@ export type Person = {
   queues: boolean;
   acts?: boolean;
   username?: string;
+  /** Plural names of what may be listed in all namespaces. */
+  everywhere?: readonly string[];
   /** Plural names of other kinds of work, of which the same is allowed as of Jobs. */
   kinds?: readonly string[];
 };
+/** Where the leader describes the shared queue of submissions. */
+export const MANAGER_NAMESPACE = 'switchyard';
+
 export type TestDashboardOptions = {
   readonly proxy?: TrustedProxy;
   readonly audit?: Pick<AuditLog, 'note'>;
@@ -134,13 +140,14 @@ export async function serveTestDashboard({
       }
       for (const group of spec.groups ?? []) seen.groups.add(group);
       const person = people[spec.user ?? ''] ?? Object.values(people).find(({ username }) => username === spec.user);
-      const { namespaces, queues, acts, kinds: ofPerson = [] } = person ?? { namespaces: [], queues: false };
+      const { namespaces, queues, acts, everywhere = [], kinds: ofPerson = [] } = person ?? { namespaces: [], queues: false };
       const { namespace = '', resource = '', verb = '' } = spec.resourceAttributes ?? {};
       if (['patch', 'delete'].includes(verb) && acts !== true) return JSON.stringify({ status: { allowed: false } });
       if (kinds.some(({ resource: { plural } }) => plural === resource) && !ofPerson.includes(resource))
         return JSON.stringify({ status: { allowed: false } });
       const ofNamespace = ['jobs', 'pods', 'events', 'submissionqueues', ...ofPerson].includes(resource);
-      const allowed = ofNamespace ? namespaces === '*' || namespaces.includes(namespace) : queues;
+      const mayInNamespace = everywhere.includes(resource) || namespaces === '*' || namespaces.includes(namespace);
+      const allowed = ofNamespace ? mayInNamespace : queues;
       return JSON.stringify({ status: { allowed } });
     },
   } as RawClient;
@@ -187,6 +194,7 @@ export async function serveTestDashboard({
       podsOf: async () => [],
       tail: async () => undefined,
     },
+    sharedSubmissions: sharedQueueReader(cluster.client, MANAGER_NAMESPACE, clock),
     writer: client,
     audit,
     newId: () => `epoch${++ids}`,

@@ -1,6 +1,7 @@
 /** Goal: a manifest put on the queue by an ordinary `Queue.add` becomes one Job, and its submitter hears how it ended. */
 import { Queue, QueueEvents, type Job as Submission } from 'bullmq';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { parseSharedSubmissions, SHARED_SUBMISSIONS } from '../../manager/api/shared-submissions.ts';
 import { connectBullmqQueue } from '../../manager/submission/bullmq-queue.ts';
 import { singleRedis } from '../../manager/submission/redis-settings.ts';
 import type { SubmissionQueue } from '../../manager/submission/submission-queue.ts';
@@ -8,7 +9,7 @@ import type { Job } from '../../shared/api/kubernetes.ts';
 import type { SubmissionProgress } from '../../shared/api/submission-progress.ts';
 import { connect, type Client } from '../../shared/client/client.ts';
 import { CLUSTERS_ANNOTATION, QUEUE_NAME_LABEL } from '../../shared/api/names.ts';
-import { JOBS } from '../../shared/api/resources.ts';
+import { CONFIG_MAPS, JOBS, NAMESPACES } from '../../shared/api/resources.ts';
 import { systemClock } from '../../shared/runtime/clock.ts';
 import { silentLogger } from '../../shared/runtime/logger.ts';
 import { startRedis, type TestRedis } from '../support/redis.ts';
@@ -71,6 +72,14 @@ const copyName = (): Promise<string> => eventually(async () => (await eu.client.
 const parked = (submission: Submission): Promise<true> =>
   eventually(async () => ((await submission.getState()) === 'delayed' ? true : undefined));
 
+/** The shared queue as its leader describes it, once something was refused. */
+const toldOfRefusals = () =>
+  eventually(async () => {
+    const { items } = await world.home.list(CONFIG_MAPS, { namespace: 'switchyard' });
+    const told = parseSharedSubmissions(items.find(({ metadata }) => metadata.name === SHARED_SUBMISSIONS)?.data);
+    return told !== undefined && told.refused > 0 ? told : undefined;
+  });
+
 describe('a submission', () => {
   test('resolves with the outcome of its Job when that ends on its worker cluster', async () => {
     const submission = await users.add('sum', { manifest: manifest() });
@@ -115,6 +124,27 @@ describe('a submission', () => {
     );
     expect(await rejection(manifest({ namespace: 'nowhere' }))).toMatch(/namespaces "nowhere" not found/);
     expect(await jobs()).toEqual([]);
+  });
+
+  test('that is refused is told of to whoever runs the manager, without its manifest', async () => {
+    const submission = await users.add('sum', manifest({ name: 'bad', labels: {}, annotations: { secret: 'hidden' } }));
+    await expect(submission.waitUntilFinished(events)).rejects.toThrow(/^Invalid: /);
+    const [refusal] = (await toldOfRefusals()).refusals;
+    expect(refusal).toMatchObject({ id: submission.id, namespace: NAMESPACE, name: 'bad', reason: 'Invalid' });
+    expect(refusal?.message).toMatch(/queue-name\]: is missing/);
+    expect(refusal?.namespaceUid).toBe((await world.home.get(NAMESPACES, { namespace: '', name: NAMESPACE })).metadata.uid);
+    expect(JSON.stringify(refusal)).not.toContain('hidden');
+  });
+
+  test('that is refused unread counts as refused, and is told of without a namespace', async () => {
+    const submission = await users.add('sum', { manifest: { ...manifest(), spec: 'x'.repeat(600 * 1024) } }, { jobId: 'huge' });
+    await expect(submission.waitUntilFinished(events)).rejects.toThrow(/^Invalid: .*bytes/);
+    const told = await toldOfRefusals();
+    expect(told).toMatchObject({
+      refused: 1,
+      refusals: [{ id: 'huge', reason: 'Invalid', message: expect.stringMatching(/bytes/) as string }],
+    });
+    expect(told.refusals[0]).not.toHaveProperty('namespace');
   });
 
   test('does not take over a Job of somebody else', async () => {

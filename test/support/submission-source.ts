@@ -11,7 +11,7 @@ export const testTenant = (parts: Partial<Tenant> = {}): Tenant => ({
 /** The one queue of a manager, which stays open when the manager ends. */
 export function sourceOf(queue: SubmissionQueue, parts: Partial<Tenant> = {}): SubmissionSource {
   const kept: SubmissionQueue = {
-    consume: (accept, signal, withdraw) => queue.consume(accept, signal, withdraw),
+    consume: (...asked) => queue.consume(...asked),
     finish: (ref, outcome, uid) => queue.finish(ref, outcome, uid),
     report: (ref, progress) => queue.report(ref, progress),
     parked: () => queue.parked(),

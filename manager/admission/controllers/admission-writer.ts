@@ -18,6 +18,7 @@ import type { Logger } from '../../../shared/runtime/logger.ts';
 import { JobEventReason, QuotaReservedReason } from '../../api/reasons.ts';
 import type { AdmissionRecord } from '../../api/records.ts';
 import type { RecordKeeper } from '../../api/record-keeper.ts';
+import { shortOfChange } from '../../api/short-of.ts';
 import { sanitizeText } from '../../api/sanitize-text.ts';
 import type { AdmissionMetrics } from './admission-metrics.ts';
 import type { AdmissionCache } from '../cache/admission-cache.ts';
@@ -28,7 +29,7 @@ import { wordOfKind } from '../../work-kind/qualified-name.ts';
 import type { WorkKind } from '../../work-kind/work-kind.ts';
 import type { JobWatcher } from './job-watcher.ts';
 import type { InadmissibleReason } from '../snapshot/snapshot.ts';
-import { waitingConditions } from './waiting-reporter.ts';
+import { waitingConditions, waitingPatch } from './waiting-reporter.ts';
 import type { Workload } from '../workload/workload.ts';
 
 /**
@@ -82,10 +83,12 @@ export function createAdmissionWriter(deps: AdmissionWriterDeps): AdmissionWrite
   const requests = new WeakMap<Reservation, Patch>();
   let timer: Timer | undefined;
 
-  /** The ID of the trace that is exported for a Job. */
-  const traceOf = (key: string): string | undefined => {
-    const job = traceRatio === undefined ? undefined : jobs.get(parseKey(key));
-    return job !== undefined && traceRatio !== undefined && isSampled(job, traceRatio) ? jobTrace(job).traceId : undefined;
+  /** The ID of the trace that is exported for a Job, and that the Job is short of nothing any more. */
+  const toldWith = (key: string): Readonly<Record<string, string | null>> => {
+    const job = jobs.get(parseKey(key));
+    if (job === undefined) return {};
+    const traceId = traceRatio !== undefined && isSampled(job, traceRatio) ? jobTrace(job).traceId : undefined;
+    return { ...omitUndefined({ [TRACE_ID_ANNOTATION]: traceId }), ...shortOfChange(job.metadata).annotations };
   };
 
   const mayRetry = (): boolean => retrying.size < RETRIES_MAX && writes.size < WRITES_MAX;
@@ -164,8 +167,7 @@ export function createAdmissionWriter(deps: AdmissionWriterDeps): AdmissionWrite
     const conditions = waitingConditions(kind, job, reason, clock.now());
     if (conditions === undefined) return false;
     try {
-      const body = { metadata: { resourceVersion }, status: { conditions } };
-      await client.patchStatus(kind.resource, parseKey(key), { type: 'strategic', body }, WRITE);
+      await client.patchStatus(kind.resource, parseKey(key), waitingPatch(job, conditions, reason), WRITE);
       return true;
     } catch (error) {
       log.warn('a Job could not be told that its admission fails', { job: key, error });
@@ -182,7 +184,7 @@ export function createAdmissionWriter(deps: AdmissionWriterDeps): AdmissionWrite
     },
     write: (reservation, signal) => {
       const { workload, record } = reservation;
-      const patch = admissionPatch(kind, workload, record, records.seal(workload, record, clock.now()), traceOf(workload.key));
+      const patch = admissionPatch(kind, workload, record, records.seal(workload, record, clock.now()), toldWith(workload.key));
       requests.set(reservation, patch);
       send(reservation, patch, signal);
     },
@@ -216,7 +218,7 @@ export const admissionPatch = (
   { name, resourceVersion, finalizers, hold }: Workload,
   { cluster, checks }: AdmissionRecord,
   sealed: string,
-  traceId?: string,
+  annotations: Readonly<Record<string, string | null>> = {},
 ): Patch => ({
   type: 'merge',
   body: {
@@ -226,7 +228,7 @@ export const admissionPatch = (
       // An admission clears the hold annotation, so that a later suspension holds the Job.
       annotations: {
         [ADMISSION_ANNOTATION]: sealed,
-        ...omitUndefined({ [TRACE_ID_ANNOTATION]: traceId }),
+        ...annotations,
         ...(hold === undefined ? {} : { [HOLD_ANNOTATION]: null }),
       },
       finalizers: [...finalizers.filter((each) => each !== COPIES_FINALIZER), COPIES_FINALIZER],

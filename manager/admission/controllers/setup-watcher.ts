@@ -3,6 +3,7 @@ import type { Informer } from '../../../shared/kube/informer.ts';
 import { parseKey } from '../../../shared/kube/keys.ts';
 import type { Clock } from '../../../shared/runtime/clock.ts';
 import type { Logger } from '../../../shared/runtime/logger.ts';
+import { UNLIMITED } from '../../api/amount.ts';
 import type { ClusterQueue, PlacementPolicy } from '../../api/cluster-queue.ts';
 import type { Cohort } from '../../api/cohort.ts';
 import type { LimitRange } from '../../api/limit-range.ts';
@@ -306,7 +307,6 @@ const identitiesOf = (clusters: readonly DeepReadonly<WorkerCluster>[]): string 
 const restrictions = (clusters: readonly ClusterState[]): string =>
   JSON.stringify(clusters.flatMap(({ name, servedNamespaces }) => (servedNamespaces === undefined ? [] : [[name, servedNamespaces]])));
 
+/** Amounts are in maps, and unlimited ones are no JSON. */
 const fingerprint = (clusters: readonly ClusterState[]): string =>
-  JSON.stringify(
-    clusters.map((cluster) => ({ ...cluster, capacity: [...cluster.capacity], otherCapacity: String(cluster.otherCapacity) })),
-  );
+  JSON.stringify(clusters, (_, value: unknown) => (value instanceof Map ? [...value] : value === UNLIMITED ? String(value) : value));

@@ -2,7 +2,7 @@ import type { DeepReadonly, JobCondition, WorkObject } from '../../../shared/api
 import { MANAGER_FIELD_MANAGER } from '../../../shared/api/names.ts';
 import { toWireTime } from '../../../shared/api/wire-time.ts';
 import { isNotFound } from '../../../shared/kube/api-error.ts';
-import type { StatusClient } from '../../../shared/kube/client.ts';
+import type { Patch, StatusClient } from '../../../shared/kube/client.ts';
 import { findCondition, isFinished } from '../../../shared/kube/conditions.ts';
 import { runController } from '../../../shared/kube/controller.ts';
 import type { EventRecorder } from '../../../shared/kube/event-recorder.ts';
@@ -15,6 +15,7 @@ import { onAbort } from '../../../shared/runtime/tasks.ts';
 import { createWakeUp } from '../../../shared/runtime/wake-up.ts';
 import { JobEventReason, QuotaReservedReason, SwitchyardCondition } from '../../api/reasons.ts';
 import { preemptedMessage, type Preempted } from '../../api/preempted.ts';
+import { readShortOf, shortOfChange } from '../../api/short-of.ts';
 import type { InadmissibleReason } from '../snapshot/snapshot.ts';
 import type { WorkKind } from '../../work-kind/work-kind.ts';
 import type { AdmissionMetrics } from './admission-metrics.ts';
@@ -81,12 +82,11 @@ export function createWaitingReporter({
     const inadmissibleReason = inadmissibleReasonOf(key);
     const job = jobs.get(parseKey(key));
     if (inadmissibleReason === undefined || job === undefined || isFinished(job.status)) return;
-    const conditions = waitingConditions(kind, job, inadmissibleReason, clock.now(), preemptedOf(key));
-    if (conditions === undefined || (isReported(job, inadmissibleReason) && conditions.length === 1)) return;
-    const body = { metadata: { resourceVersion: job.metadata.resourceVersion }, status: { conditions } };
+    const conditions = waitingConditions(kind, job, inadmissibleReason, clock.now(), preemptedOf(key)) ?? [];
+    if (isReported(job, inadmissibleReason) && conditions.length <= 1) return;
     try {
-      // A strategic merge patch merges conditions by type, so those of dispatch stay.
-      await client.patchStatus(kind.resource, parseKey(key), { type: 'strategic', body }, { fieldManager: MANAGER_FIELD_MANAGER });
+      const patch = waitingPatch(job, conditions, inadmissibleReason);
+      await client.patchStatus(kind.resource, parseKey(key), patch, { fieldManager: MANAGER_FIELD_MANAGER });
     } catch (error) {
       if (isNotFound(error)) return;
       throw new Error(`tell ${key} why it waits`, { cause: error });
@@ -138,12 +138,26 @@ export function createWaitingReporter({
   };
 }
 
-/** Whether the Job has this reason already, perhaps with other numbers. */
-const isReported = (job: DeepReadonly<WorkObject>, { reason }: InadmissibleReason): boolean => waitingReason(job) === reason;
+/** Whether the Job has this reason already, perhaps with other numbers and resources. */
+const isReported = (job: DeepReadonly<WorkObject>, { reason, shortOf = [] }: InadmissibleReason): boolean =>
+  waitingReason(job) === reason && (readShortOf(job.metadata).length === 0) === (shortOf.length === 0);
 
 /** The reason that the Job's condition has now. */
 const waitingReason = (job: DeepReadonly<WorkObject>): string | undefined =>
   job.status?.conditions?.find(({ type, status }) => type === SwitchyardCondition.QuotaReserved && status === 'False')?.reason;
+
+/**
+ * Writes the conditions to a waiting Job, and the resources of which it is short. A strategic merge patch merges conditions by type, so
+ * those of dispatch stay.
+ */
+export const waitingPatch = (
+  { metadata }: DeepReadonly<WorkObject>,
+  conditions: readonly JobCondition[],
+  { shortOf }: InadmissibleReason,
+): Patch => ({
+  type: 'strategic',
+  body: { metadata: { resourceVersion: metadata.resourceVersion, ...shortOfChange(metadata, shortOf) }, status: { conditions } },
+});
 
 /** The conditions to write to a waiting Job; undefined if it has them already. */
 export function waitingConditions(

@@ -5,7 +5,7 @@ import { hasPlace, type Reservation } from '../workload/reservation.ts';
 import { admittedOf, excessOfPodSets } from '../workload/workload-pod-sets.ts';
 import { formatDurationMs } from '../../api/duration.ts';
 import { AvoidedReason, JobEventReason } from '../../api/reasons.ts';
-import { couldRunOn } from '../flavors/placement.ts';
+import { couldRunOn } from '../flavors/cluster-verdict.ts';
 import { preemptedBy, preemptedMessage } from '../../api/preempted.ts';
 import type { AdmissionRecord } from '../../api/records.ts';
 import type { ClusterState } from '../quota/cluster-state.ts';

@@ -93,9 +93,13 @@ export function assignFlavors(
 }
 
 type Finding =
-  | { readonly kind: 'Option'; readonly option: Unranked; readonly offer: FlavorMode; readonly problem?: string }
-  /** `Short`: not enough quota now. `Exceeded`: never enough quota. `Mismatch`: the flavor's nodes do not suit the pods. */
-  | { readonly kind: 'Short' | 'Exceeded' | 'Mismatch'; readonly problem: string };
+  | ({ readonly kind: 'Option'; readonly option: Unranked; readonly offer: FlavorMode } & Partial<Shortage>)
+  /** Not enough quota now. */
+  | ({ readonly kind: 'Short' } & Shortage)
+  /** `Exceeded`: never enough quota. `Mismatch`: the flavor's nodes do not suit the pods. */
+  | { readonly kind: 'Exceeded' | 'Mismatch'; readonly problem: string };
+/** The resources of which too little quota is free. */
+type Shortage = { readonly problem: string; readonly shortOf: readonly string[] };
 type Unranked = Omit<FlavorOption, 'rank'>;
 
 const isFit = (finding: Finding): boolean => finding.kind === 'Option' && finding.option.mode === 'Fit';
@@ -131,6 +135,7 @@ function tryFlavor(
   const charges: Charge[] = [];
   const amounts: PodSetCharges['amounts'][number][] = [];
   const shortages: string[] = [];
+  const shortOf: string[] = [];
   const modes: FlavorMode[] = [];
   let claimable = true;
   for (const [resource, key] of flavor.keys) {
@@ -152,6 +157,7 @@ function tryFlavor(
       continue;
     }
     shortages.push(`${formatAmount(resource, minus(amount, free))} ${resourceOf(resource)}`);
+    shortOf.push(resourceOf(resource));
     claimable &&= amount <= nominalQuota(queue.node, key) || reclaimable || queue.mayPreemptWhileBorrowing;
     if (claimable) modes.push(preemption(key, amount));
   }
@@ -163,12 +169,13 @@ function tryFlavor(
   const option: Unranked = { flavor: name, mode, clusters, nodeLabels, terms: match.terms, resources, charges, borrowing, ...together };
   if (shortages.length === 0) return { kind: 'Option', option, offer };
   const problem = `flavor ${flavor.name} is short of ${shortages.join(' and ')}`;
-  return claimable ? { kind: 'Option', option, offer, problem } : { kind: 'Short', problem };
+  return claimable ? { kind: 'Option', option, offer, problem, shortOf } : { kind: 'Short', problem, shortOf };
 }
 
 function summary(queue: QueueSetup, findings: readonly Finding[], claimable: OptionGroups | undefined): FlavorOptions {
   const problems = findings.flatMap(({ problem }) => problem ?? []);
-  return noFit(reasonOf(findings), `cluster queue ${queue.name}: ${problems.join('; ')}`, claimable);
+  const [shortOf] = findings.flatMap((finding) => ('shortOf' in finding && finding.shortOf !== undefined ? [finding.shortOf] : []));
+  return noFit(reasonOf(findings), `cluster queue ${queue.name}: ${problems.join('; ')}`, { claimable, shortOf });
 }
 
 function reasonOf(findings: readonly Finding[]): QuotaReservedReason {
@@ -177,12 +184,11 @@ function reasonOf(findings: readonly Finding[]): QuotaReservedReason {
   return findings.every(({ kind }) => kind === 'Mismatch') ? QuotaReservedReason.NoMatchingFlavor : QuotaReservedReason.ExceedsQuota;
 }
 
-const noFit = (reason: QuotaReservedReason, message: string, claimable?: OptionGroups): FlavorOptions => ({
-  kind: 'NoFit',
-  reason,
-  message,
-  claimable,
-});
+const noFit = (
+  reason: QuotaReservedReason,
+  message: string,
+  { claimable, shortOf }: { readonly claimable?: OptionGroups | undefined; readonly shortOf?: readonly string[] | undefined } = {},
+): FlavorOptions => ({ kind: 'NoFit', reason, message, shortOf, claimable });
 
 /**
  * `pods` counts only if the ClusterQueue has quota for it; every other requested resource must be covered, unless the queue excludes it or

@@ -1,28 +1,18 @@
 import { matchesLabelSelector } from '../../../shared/kube/selectors.ts';
-import { formatAmount, minus, UNLIMITED, ZERO, type Amount } from '../../api/amount.ts';
+import { UNLIMITED, ZERO } from '../../api/amount.ts';
 import { omitUndefined } from '../../../shared/runtime/omit-undefined.ts';
 import type { PlacementPolicy } from '../../api/cluster-queue.ts';
-import { missingData, nearness } from '../../api/data-names.ts';
-import { servesNamespace } from '../../api/served-namespaces.ts';
-import { parseQualifiedName } from '../../work-kind/qualified-name.ts';
+import { nearness } from '../../api/data-names.ts';
 import { avoidance, isRefused } from '../workload/avoidance.ts';
-import { capacityOf, isRecordedOn, type ClusterState } from '../quota/cluster-state.ts';
+import { isRecordedOn, type ClusterState } from '../quota/cluster-state.ts';
 import type { ClusterTable } from '../quota/cluster-table.ts';
+import { askedOf, couldHold, mayGo, verdictOn, type ClusterVerdict } from './cluster-verdict.ts';
 import type { FlavorOption, OptionGroups } from './flavor-assigner.ts';
 import { combineFlavors, exceedsFree, type QuotaLimit } from './flavor-combination.ts';
-import { podsOnEmptyNodes } from './node-fit.ts';
 import type { ShapesOfCycle } from '../workload/shape-avoidance.ts';
 import type { Snapshot } from '../snapshot/snapshot.ts';
 import { cellOf, freeOn, type Usage } from '../quota/usage.ts';
 import type { Workload } from '../workload/workload.ts';
-
-/** The verdict on one cluster for one Workload; `problem` is absent if the Workload fits. */
-export type ClusterVerdict = {
-  readonly cluster: string;
-  readonly problem?: string;
-  /** When the problem ends by itself, in epoch milliseconds. */
-  readonly untilMs?: number;
-};
 
 export type Placement = Placed | { readonly kind: 'NoCluster'; readonly verdicts: readonly ClusterVerdict[] };
 
@@ -51,7 +41,11 @@ export function place(
   policy: PlacementPolicy,
 ): Placement {
   const best = bestOf(workload, groups, { clusters, usage, shapes }, nowMs, policy);
-  const judged = (): ClusterVerdict[] => clusters.map((cluster) => verdictOf(workload, groups, cluster, usage, shapes, nowMs));
+  const judged = (): ClusterVerdict[] =>
+    clusters.map((cluster) => {
+      const flavors = offeredFlavors(groups, cluster);
+      return verdictOn(cluster, workload, { groups, flavors }, { usage, shapes }, nowMs);
+    });
   // Verdict texts cost more than the choice and are rarely read, so they are built on demand.
   if (best === undefined) {
     return {
@@ -81,20 +75,6 @@ export function stillHolds({ cluster }: Placed, workload: Workload, { clusters, 
   if (state === undefined || state.closed !== undefined || !mayGoNow(workload, state, shapes, nowMs)) return false;
   for (const [resource, amount] of workload.requests) if (amount > ZERO && amount > freeOn(state, usage, resource)) return false;
   return true;
-}
-
-/** The verdict on one cluster, as text. */
-function verdictOf(
-  workload: Workload,
-  groups: OptionGroups,
-  cluster: ClusterState,
-  usage: Usage,
-  shapes: Pick<ShapesOfCycle, 'of'>,
-  nowMs: number,
-): ClusterVerdict {
-  const avoided = avoidance(workload.record, cluster.name, nowMs) ?? shapes.of(workload.shape, cluster.name, nowMs);
-  const problem = problemOf(workload, groups, offeredFlavors(groups, cluster), cluster, usage) ?? avoided?.problem;
-  return { cluster: cluster.name, ...omitUndefined({ problem, untilMs: avoided?.untilMs }) };
 }
 
 /** When the first avoided cluster may be tried again, in epoch milliseconds. */
@@ -264,66 +244,10 @@ function bestOf(
 const resumesOn = ({ record }: Workload, cluster: ClusterState): boolean =>
   record !== undefined && isRecordedOn(record, cluster) && !isRefused(record);
 
-/** The requests greater than 0. */
-type Asked = readonly (readonly [string, Amount])[];
-const askedOf = ({ requests }: Workload): Asked => [...requests].filter(([, amount]) => amount > ZERO);
-
-const mayGo = (workload: Workload, cluster: ClusterState): boolean =>
-  isWished(workload, cluster) &&
-  servesNamespace(cluster.servedNamespaces, workload.namespace) &&
-  missingKind(workload, cluster) === undefined &&
-  missingClass(workload, cluster) === undefined &&
-  workload.lacks?.[cluster.name] === undefined &&
-  missingData(workload.data, cluster.data) === undefined &&
-  missingNodes(workload, cluster) === undefined;
-
-/** The end of the problem of a cluster that could not run the pods if nothing else were there. */
-export const EVEN_WHEN_EMPTY = 'even when these are empty';
-
-/** How many pods fit on the nodes of the empty cluster, if not all. */
-function missingNodes({ requests, podSets }: Workload, { nodeShapes }: ClusterState): string | undefined {
-  if (nodeShapes === undefined) return undefined;
-  for (const each of podSets ?? [{ requests }]) {
-    const pods = each.requests.get('pods') ?? 0;
-    const fitting = podsOnEmptyNodes(each.requests, nodeShapes);
-    if (fitting < pods) return `${fitting} of ${pods} pods fit on its nodes, ${EVEN_WHEN_EMPTY}`;
-  }
-  return undefined;
-}
-
-/** The class that the cluster lacks, so that its API server would refuse every pod. System PriorityClasses exist everywhere. */
-function missingClass(
-  { priorityWish: { podClass }, runtimeClass }: Workload,
-  { priorityClasses, runtimeClasses }: ClusterState,
-): string | undefined {
-  if (podClass !== undefined && !podClass.startsWith('system-') && priorityClasses?.includes(podClass) === false)
-    return `no PriorityClass ${podClass}`;
-  return runtimeClass !== undefined && runtimeClasses?.includes(runtimeClass) === false ? `no RuntimeClass ${runtimeClass}` : undefined;
-}
-
-/** The kind of work that the cluster does not serve. Jobs are served everywhere. */
-function missingKind({ name }: Workload, { workKinds }: ClusterState): string | undefined {
-  const { qualifier } = parseQualifiedName(name);
-  return qualifier === undefined || workKinds.includes(qualifier) ? undefined : qualifier;
-}
-
-function couldHold(asked: Asked, cluster: ClusterState): boolean {
-  for (const [resource, amount] of asked) if (amount > capacityOf(cluster, resource)) return false;
-  return true;
-}
-
-/** Whether the empty cluster would accept the Workload, whatever happened there before. */
-export const couldRunOn = (workload: Workload, cluster: ClusterState): boolean =>
-  mayGo(workload, cluster) && couldHold(askedOf(workload), cluster);
-
 const mayGoNow = (workload: Workload, cluster: ClusterState, shapes: Pick<ShapesOfCycle, 'of'>, nowMs: number): boolean =>
   mayGo(workload, cluster) &&
   avoidance(workload.record, cluster.name, nowMs) === undefined &&
   shapes.of(workload.shape, cluster.name, nowMs) === undefined;
-
-/** `eu-1: short of 4 cpu; us-2: cordoned` */
-export const formatVerdicts = (verdicts: readonly ClusterVerdict[]): string =>
-  verdicts.map(({ cluster, problem }) => `${cluster}: ${problem ?? 'fits'}`).join('; ');
 
 type Candidate = {
   readonly cluster: string;
@@ -415,53 +339,6 @@ function combined(
 function withModesTogether(options: readonly FlavorOption[]): readonly FlavorOption[] {
   if (options.every(({ podSet, mode }) => podSet === undefined || mode === 'Preempt')) return options;
   return exceedsFree(options) ? options.map((option) => (option.podSet === undefined ? option : { ...option, mode: 'Preempt' })) : options;
-}
-
-function problemOf(
-  workload: Workload,
-  groups: OptionGroups,
-  flavors: readonly FlavorOption[] | undefined,
-  cluster: ClusterState,
-  usage: Usage,
-): string | undefined {
-  if (!isWished(workload, cluster)) return 'not selected by the Job';
-  const { servedNamespaces, unreadableNamespaces } = cluster;
-  if (unreadableNamespaces?.includes(workload.namespace) === true)
-    return `does not let the manager list Jobs in namespace ${workload.namespace}`;
-  if (!servesNamespace(servedNamespaces, workload.namespace)) return `does not serve namespace ${workload.namespace}`;
-  const kind = missingKind(workload, cluster);
-  if (kind !== undefined) return `does not serve ${kind}`;
-  const missing = missingClass(workload, cluster);
-  if (missing !== undefined) return missing;
-  const lack = workload.lacks?.[cluster.name];
-  // A cluster without contact cannot answer: its own problem says more.
-  if (lack !== undefined && (lack.isMissing === true || cluster.closed === undefined)) return lack.problem;
-  const data = missingData(workload.data, cluster.data);
-  if (data !== undefined) return `no data ${data}`;
-  const nodes = missingNodes(workload, cluster);
-  if (nodes !== undefined) return nodes;
-  if (flavors === undefined)
-    return groups.length > 1 ? 'offers no flavors that have quota and go together' : 'offers no flavor that has quota';
-  if (cluster.closed !== undefined) return cluster.closed;
-  const shortages: string[] = [];
-  for (const [resource, amount] of workload.requests) {
-    const missing = minus(amount, freeOn(cluster, usage, resource));
-    if (amount > ZERO && missing > ZERO) shortages.push(`${formatAmount(resource, missing)} ${resource}`);
-  }
-  return shortages.length === 0 ? undefined : `short of ${shortages.join(' and ')}`;
-}
-
-function isWished({ wish }: Workload, cluster: ClusterState): boolean {
-  switch (wish.kind) {
-    case 'Any':
-      return true;
-    case 'Names':
-      return wish.names.includes(cluster.name);
-    case 'Selector':
-      return matchesLabelSelector(wish.requirements, cluster.labels);
-    case 'Invalid':
-      return false;
-  }
 }
 
 /**

@@ -2,7 +2,7 @@ import type { AdmissionRecord } from '../../api/records.ts';
 import type { FlavorOption } from '../flavors/flavor-assigner.ts';
 import type { QueuedWorkload } from '../workload/ordering.ts';
 import type { ExpectedStart } from './expected-start.ts';
-import type { ClusterVerdict } from '../flavors/placement.ts';
+import type { ClusterVerdict } from '../flavors/cluster-verdict.ts';
 import type { Victim } from '../preemption/preemption.ts';
 import type { InadmissibleReason } from '../snapshot/snapshot.ts';
 

@@ -2,15 +2,8 @@ import { QuotaReservedReason } from '../../api/reasons.ts';
 import { omitUndefined } from '../../../shared/runtime/omit-undefined.ts';
 import type { Claim, Head, Inadmissible, Requeue, WaitsFor } from './decision.ts';
 import { assignFlavors, isHopeless, type FlavorOption, type FlavorOptions, type OptionGroups } from '../flavors/flavor-assigner.ts';
-import {
-  couldEverBePlaced,
-  earliestRetryMs,
-  formatVerdicts,
-  leastMissing,
-  place,
-  type Placed,
-  type Placement,
-} from '../flavors/placement.ts';
+import { exceedsNodes, formatVerdicts } from '../flavors/cluster-verdict.ts';
+import { couldEverBePlaced, earliestRetryMs, leastMissing, place, type Placed, type Placement } from '../flavors/placement.ts';
 import { mayRatherPreempt, planPreemption, preemptionOracle } from './preemption-plan.ts';
 import { mayPreempt } from '../quota/preemption-policies.ts';
 import type { Victim } from '../preemption/preemption.ts';
@@ -89,10 +82,13 @@ function inadmissible(
     kind: 'Inadmissible',
     head,
     waitsFor: mayEnd ? 'cluster' : 'setup',
-    reason: QuotaReservedReason.NoClusterFits,
+    reason: !mayEnd && exceedsNodes(workload, snapshot.clusters) ? QuotaReservedReason.ExceedsNodes : QuotaReservedReason.NoClusterFits,
     get message() {
       const { verdicts } = judged;
       return [verdicts.length === 0 ? 'no worker cluster is known' : formatVerdicts(verdicts), ...mismatches].join('; ');
+    },
+    get shortOf() {
+      return judged.verdicts.find(({ shortOf }) => shortOf !== undefined)?.shortOf;
     },
     ...omitUndefined({ retryAtMs: mayEnd ? earliestRetryMs(workload, snapshot, nowMs) : undefined }),
     get verdicts() {
@@ -104,12 +100,13 @@ function inadmissible(
 /** A usage that stays empty. */
 const NOTHING_USED = createUsage();
 
-const fitsNoFlavor = (head: Head, waitsFor: WaitsFor, { reason, message }: InadmissibleReason): Inadmissible => ({
+const fitsNoFlavor = (head: Head, waitsFor: WaitsFor, { reason, message, shortOf }: InadmissibleReason): Inadmissible => ({
   kind: 'Inadmissible',
   head,
   waitsFor,
   reason,
   message,
+  shortOf,
   verdicts: [],
 });
 

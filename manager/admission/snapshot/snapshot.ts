@@ -150,6 +150,8 @@ const MAX_MOVES = 5;
 export type InadmissibleReason = {
   readonly reason: QuotaReservedReason;
   readonly message: string;
+  /** The resources of which too little is free, in the first flavor, or on the first cluster, that lacks them. */
+  readonly shortOf?: readonly string[] | undefined;
   /** Pods of the Job may still run. */
   readonly mayRun?: boolean;
 };

@@ -126,9 +126,9 @@ const flavorLine = ({ flavor, resource, asked, nominal, free, missing, problem, 
     ? `  flavor ${flavor}, ${resource}: asks for ${asked}, ${free} free (nominal ${nominal})${missing === undefined ? '' : `, short of ${missing}`}${held(holders)}`
     : `  ${problem}`;
 
-const clusterLines = ({ cluster, problem, room }: ClusterHurdle): string[] => [
+const clusterLines = ({ cluster, problem, shortOf, room }: ClusterHurdle): string[] => [
   `  ${cluster}: ${problem ?? 'would take it'}`,
-  ...(problem?.startsWith('short of') === true
+  ...(shortOf !== undefined
     ? room.map(
         ({ resource, asked, capacity, free, holders }) => `    ${resource}: asks for ${asked}, ${free} of ${capacity} free${held(holders)}`,
       )

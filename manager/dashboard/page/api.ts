@@ -1,3 +1,4 @@
+import type { ClusterTimeLine, PastOverview, QueueTimeLine, TimeLine } from '../past-views.ts';
 import type {
   ActionRequest,
   ActionResult,
@@ -8,25 +9,24 @@ import type {
   JobPage,
   JobView,
   LivePods,
-  PastOverview,
-  QueueTimeLine,
   QueueView,
   SubmissionsView,
-  TimeLine,
   UsageView,
   Viewer,
   WhatIfView,
   WithActions,
 } from '../views.ts';
 
-/** An answer that is none: `status` 0 where nobody answered. */
+/** An answer that is none: `status` 0 where nobody answered. `reason`: for programs, as in Kubernetes; absent where none was told. */
 export class ApiProblem extends Error {
   override readonly name = 'ApiProblem';
   readonly status: number;
+  readonly reason: string | undefined;
 
-  constructor(status: number, message: string) {
+  constructor(status: number, message: string, reason?: string) {
     super(message);
     this.status = status;
+    this.reason = reason;
   }
 }
 
@@ -50,6 +50,7 @@ export interface Api {
   queueTimeLine(queue: string, hours: number): Promise<QueueTimeLine>;
   yardAt(atMs: number): Promise<PastOverview>;
   cluster(name: string): Promise<WithActions<ClusterView, ClusterAction>>;
+  clusterTimeLine(cluster: string, hours: number): Promise<ClusterTimeLine>;
   submissions(): Promise<SubmissionsView>;
   usage(by: string, days: number): Promise<UsageView>;
   /** Pods of it that are there now. */
@@ -92,7 +93,8 @@ export function createApi(token: string | undefined, send: typeof fetch): Api {
       throw problemOf(error);
     }
     if (response.ok) return response;
-    throw new ApiProblem(response.status, messageOf(await response.text()) ?? `the manager answered ${response.status}`);
+    const { message = `the manager answered ${response.status}`, reason } = statusIn(await response.text());
+    throw new ApiProblem(response.status, message, reason);
   };
   const json = async <T>(path: string, signal?: AbortSignal): Promise<T> => (await (await ask(path, {}, signal)).json()) as T;
   // The name of an object of another kind than Job begins with its resource.
@@ -117,6 +119,7 @@ export function createApi(token: string | undefined, send: typeof fetch): Api {
     queueTimeLine: (queue, hours) => json(`queues/${encodeURIComponent(queue)}/timeline?hours=${hours}`),
     yardAt: (atMs) => json(`yard?at=${atMs}`),
     cluster: (name) => json(`clusters/${encodeURIComponent(name)}`),
+    clusterTimeLine: (cluster, hours) => json(`clusters/${encodeURIComponent(cluster)}/timeline?hours=${hours}`),
     submissions: () => json('submissions'),
     usage: (by, days) => json(`usage?by=${encodeURIComponent(by)}&days=${days}`),
     pods: (namespace, name) => json(`${job(namespace, name)}/pods`),
@@ -170,12 +173,12 @@ export function createSignInApi(send: typeof fetch): SignInApi {
 /** No form of another site can send this header. */
 const PAGE_HEADER = { 'x-switchyard-dashboard': '1' } as const;
 
-/** The message of a Kubernetes Status. */
-function messageOf(text: string): string | undefined {
+/** What a Kubernetes Status says. */
+function statusIn(text: string): { readonly message?: string; readonly reason?: string } {
   try {
-    const { message } = JSON.parse(text) as { message?: unknown };
-    return typeof message === 'string' ? message : undefined;
+    const { message, reason } = JSON.parse(text) as { message?: unknown; reason?: unknown };
+    return { ...(typeof message === 'string' && { message }), ...(typeof reason === 'string' && { reason }) };
   } catch {
-    return undefined; // a proxy in between has its own words
+    return {}; // a proxy in between has its own words
   }
 }

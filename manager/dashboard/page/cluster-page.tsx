@@ -2,6 +2,7 @@ import { useState } from 'preact/hooks';
 import type { ClusterAction, ClusterItem, ClusterView } from '../views.ts';
 import { problemOf } from './api.ts';
 import { useAsked } from './asked.tsx';
+import { ClusterHours } from './cluster-time-line.tsx';
 import { Command } from './command.tsx';
 import { ConditionTable } from './conditions.tsx';
 import { ADMITTED, Crumbs, Facts, HealthDot, KeyName, Meter, Notice, JobChips } from './parts.tsx';
@@ -38,6 +39,7 @@ export function ClusterPage({ name }: { readonly name: string }) {
             </h2>
             <JobChips jobs={running} empty="No Job of yours is here." />
           </section>
+          <ClusterHours name={name} />
           {view === undefined && unread !== undefined && unread.status !== 404 && <p class="soft">More of it cannot be shown: {unread.message}</p>}
           {view !== undefined && <Avoided view={view} />}
           {view !== undefined && view.conditions.length > 0 && (

@@ -54,6 +54,7 @@ export type ShownExplanation =
       readonly clusters: readonly {
         readonly cluster: string;
         readonly problem?: string;
+        readonly shortOf?: readonly string[];
         readonly room: readonly { readonly resource: string; readonly asked: string; readonly free: string; readonly capacity: string; readonly holders: readonly Holder[] }[];
       }[];
       readonly changes: readonly Change[];
@@ -158,10 +159,10 @@ function Waits({ told, isNever }: { readonly told: Extract<ShownExplanation, { k
         <section class="card">
           <h2>Clusters</h2>
           <ul class="hurdles">
-            {clusters.map(({ cluster, problem, room }) => (
+            {clusters.map(({ cluster, problem, shortOf, room }) => (
               <li key={cluster} class={problem === undefined ? 'good' : 'bad'}>
                 <b>{cluster}</b> {problem ?? 'would take it'}
-                {problem?.startsWith('short of') === true &&
+                {shortOf !== undefined &&
                   room.map(({ resource, asked, free, capacity, holders }) => (
                     <p key={resource} class="soft">
                       {resource}: asks for {quantity(asked)}, {quantity(free)} of {quantity(capacity)} free{holders.length > 0 && '; '}

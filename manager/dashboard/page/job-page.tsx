@@ -53,8 +53,10 @@ export function JobPageView({ namespace, name }: { readonly namespace: string; r
   if (view === undefined && problem !== undefined)
     return problem.status === 403 ? (
       <Notice isPage kind="none" title="You may not see this Job" about={problem.message} />
+    ) : problem.reason === 'NotManaged' ? (
+      <Notice isPage kind="none" title={`Switchyard does not run ${key}`} about={problem.message} />
     ) : problem.status === 404 ? (
-      <Notice isPage kind="none" title={problem.message.includes('exists') ? `Switchyard does not run ${key}` : `There is no ${name.includes('/') ? 'object' : 'Job'} ${key}`} about={problem.message.includes('exists') ? problem.message : 'It may have been deleted, and nothing is kept of it.'} />
+      <Notice isPage kind="none" title={`There is no ${name.includes('/') ? 'object' : 'Job'} ${key}`} about="It may have been deleted, and nothing is kept of it." />
     ) : (
       <Notice isPage kind="bad" title="The Job could not be read" about={problem.message} />
     );

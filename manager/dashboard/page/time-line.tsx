@@ -1,5 +1,5 @@
 import { useEffect, useMemo, useState } from 'preact/hooks';
-import type { PastOverview, TimeLine } from '../views.ts';
+import type { PastOverview, TimeLine } from '../past-views.ts';
 import { useAsked, useAskedAtRest } from './asked.tsx';
 import { Chart, type Series } from './chart.tsx';
 import { Notice, JobChips } from './parts.tsx';

@@ -108,6 +108,8 @@ export type ClusterHurdle = {
   readonly cluster: string;
   /** Why the cluster is not chosen; absent if only quota is missing. */
   readonly problem?: string;
+  /** The resources of which too little is free there; absent if the problem is another. */
+  readonly shortOf?: readonly string[];
   readonly room: readonly {
     readonly resource: string;
     readonly asked: string;
@@ -271,10 +273,11 @@ function clusterHurdles(
   const { verdicts } = place(workload, groups, world.clusters, usage, shapes, world.nowMs, queue.placement);
   return world.clusters.map((cluster) => {
     const there = reservations.filter(({ record }) => record.cluster === cluster.name);
+    const { problem, shortOf } = verdicts.find((verdict) => verdict.cluster === cluster.name) ?? {};
     const limited = [...workload.requests].filter(([resource, asked]) => asked > ZERO && Number.isFinite(capacityOf(cluster, resource)));
     return {
       cluster: cluster.name,
-      ...omitUndefined({ problem: verdicts.find((verdict) => verdict.cluster === cluster.name)?.problem }),
+      ...omitUndefined({ problem, shortOf }),
       room: limited.map(([resource, asked]) => {
         const capacity = capacityOf(cluster, resource);
         const format = (amount: Amount): string => formatAmount(resource, amount);

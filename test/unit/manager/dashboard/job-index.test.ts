@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest';
 import { createJobIndex, type JobIndex } from '../../../../manager/dashboard/job-index.ts';
 import { formatAdmissionRecord } from '../../../../manager/api/records.ts';
 import type { Job } from '../../../../shared/api/kubernetes.ts';
-import { ADMISSION_ANNOTATION, CANARY_LABEL, QUEUE_NAME_LABEL } from '../../../../shared/api/names.ts';
+import { ADMISSION_ANNOTATION, CANARY_LABEL, QUEUE_NAME_LABEL, SHORT_OF_ANNOTATION } from '../../../../shared/api/names.ts';
 import { aHomeJob, aRecord, type JobParts } from '../../../support/jobs.ts';
 import { JOB_KIND } from '../../../../manager/work-kind/job/job-kind.ts';
 
@@ -71,17 +71,18 @@ describe('the index of Jobs', () => {
 
   test('counts what queued Jobs wait for, as they come, wait for something else, and go', () => {
     const index = createJobIndex(JOB_KIND);
-    const short = (name: string, message: string): Job =>
+    const short = (name: string, of: string): Job =>
       job('a', name, 1, {
-        status: { conditions: [{ type: 'QuotaReserved', status: 'False', reason: 'InsufficientQuota', message } as never] },
+        metadata: { annotations: { [SHORT_OF_ANNOTATION]: of } },
+        status: { conditions: [{ type: 'QuotaReserved', status: 'False', reason: 'InsufficientQuota', message: '' } as never] },
       });
     const causes = (): unknown => Object.fromEntries(index.causesIn('a/main'));
-    put(index, short('one', 'short of 1 cpu'), short('two', 'short of 2 cpu'), job('a', 'three', 2));
+    put(index, short('one', 'cpu'), short('two', 'cpu'), job('a', 'three', 2));
     expect(causes()).toEqual({ 'short of cpu': 2, 'not tried yet': 1 });
-    put(index, short('two', 'short of 2Gi memory'));
+    put(index, short('two', 'memory'));
     expect(causes()).toEqual({ 'short of cpu': 1, 'short of memory': 1, 'not tried yet': 1 });
     put(index, running('a', 'one', 'east', 1));
-    index.handler.deleted?.(short('two', ''), false);
+    index.handler.deleted?.(short('two', 'memory'), false);
     index.handler.deleted?.(job('a', 'three', 2), false);
     expect(causes()).toEqual({});
   });

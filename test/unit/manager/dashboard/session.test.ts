@@ -84,6 +84,7 @@ beforeEach(() => {
       ended: undefined,
       clusterQueueOf: () => undefined,
       nominalOf: () => new Map(),
+      capacityOf: () => new Map(),
       turns,
       clock,
     }),
@@ -115,6 +116,12 @@ describe('the manifest of a Job', () => {
   test('is for those who may get the Job', async () => {
     expect(await (await session()).yaml('ann', 'sum')).toMatchObject({ kind: 'Found', value: expect.stringContaining('uid: uid-sum') });
   });
+});
+
+test('of a Job that exists and is none of the manager’s, a program is told so by a reason of its own', async () => {
+  const { job } = await session();
+  const what = expect.stringContaining('exists, and Switchyard does not run it') as string;
+  expect(await job('ann', 'alone')).toEqual({ kind: 'Missing', reason: 'NotManaged', what });
 });
 
 describe('a stream', () => {

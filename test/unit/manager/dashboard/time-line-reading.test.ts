@@ -52,6 +52,7 @@ const make = (kept: readonly KeptJob[] | undefined): TimeLines => {
     ended,
     clusterQueueOf: () => 'main',
     nominalOf: () => parseRequests({ cpu: '4' }),
+    capacityOf: () => parseRequests({ cpu: '8', memory: '16Gi', 'ephemeral-storage': '1Ti' }),
     turns: createFairScheduler({ clock, waitingMax: 4 }),
     clock,
   });
@@ -86,6 +87,58 @@ test('of a queue it is told what its Jobs held, and its part of the whole to who
   ]);
   expect([Math.max(...share), Math.max(...buckets.map(({ running }) => running))]).toEqual([1, 1]);
   expect((await told(lines.ofQueue('main', 1, { ...ANN, queues: new Set(['main']) }, 'ann'))).share).toEqual([]);
+});
+
+describe('of a cluster it is told', () => {
+  const sums = async (seen: Rights, cluster = 'east') => {
+    const { buckets, held, note } = await told(lines.ofCluster(cluster, 1, seen, 'admin'));
+    const sum = (of: (bucket: (typeof buckets)[number]) => number): number => buckets.reduce((all, bucket) => all + of(bucket), 0);
+    const counts = {
+      placed: sum((b) => b.placed),
+      complete: sum((b) => b.complete),
+      failed: sum((b) => b.failed),
+      left: sum((b) => b.left),
+    };
+    return { counts, most: Math.max(...buckets.map(({ running }) => running)), held, note };
+  };
+
+  test('what all its Jobs requested, against what it has today, and what became of those that the viewer may see', async () => {
+    lines = make([
+      gone({ name: 'hers' }),
+      gone({ name: 'his', namespace: 'bob', admitted: at(35), ended: at(20), outcome: 'Failed', requests: { cpu: '2', 'a.com/gpu': '1' } }),
+      gone({ name: 'elsewhere', cluster: 'west' }),
+    ]);
+    const all = await sums(ALL);
+    expect(all.counts).toEqual({ placed: 2, complete: 1, failed: 1, left: 0 });
+    expect(all.held.map(({ resource, capacity, levels }) => [resource, capacity, Math.max(...levels), levels.at(-1)])).toEqual([
+      ['cpu', 8, 3.5, 0],
+      ['memory', 16 * 2 ** 30, 0, 0],
+      ['a.com/gpu', undefined, 1, 0],
+    ]);
+    const hers = await sums(ANN);
+    expect([hers.counts, hers.most, hers.held]).toEqual([{ placed: 1, complete: 1, failed: 0, left: 0 }, 1, all.held]);
+    expect((await sums(ALL, 'north')).counts).toEqual({ placed: 0, complete: 0, failed: 0, left: 0 });
+  });
+
+  test('that a Job left it before its end, where it was admitted again elsewhere', async () => {
+    const moved = endedRecord(aRecord({ cluster: 'east', since: at(50) }), clock.now() - 40 * 60_000);
+    const { evicted: _evicted, ...record } = moved;
+    index.handler.added?.(
+      anAdmittedJob(
+        { metadata: { namespace: 'ann', name: 'train', uid: 'train', creationTimestamp: at(55) } },
+        { ...record, cluster: 'west', since: at(30) },
+      ),
+      false,
+    );
+    lines = make([]);
+    expect(await sums(ALL)).toMatchObject({ counts: { placed: 1, complete: 0, failed: 0, left: 1 }, most: 1 });
+    expect(await sums(ALL, 'west')).toMatchObject({ counts: { placed: 1, complete: 0, failed: 0, left: 0 }, most: 1 });
+  });
+
+  test('which placements of a Job are not recorded', async () => {
+    lines = make([gone({ name: 'hers', admittedSeconds: 1_500 })]);
+    expect((await sums(ALL)).note).toMatch(/^earlier admissions of 1 Job are not recorded/);
+  });
 });
 
 test('a Job that is there still is counted once, though history has it, and one that waits again waits', async () => {

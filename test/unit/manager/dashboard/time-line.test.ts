@@ -1,5 +1,12 @@
 import { expect, test } from 'vitest';
-import { bucketsOf, createLevels, createTimeBuckets, parseHours, parseMoment } from '../../../../manager/dashboard/time-line.ts';
+import {
+  bucketsOf,
+  createLevels,
+  createPlacementBuckets,
+  createTimeBuckets,
+  parseHours,
+  parseMoment,
+} from '../../../../manager/dashboard/time-line.ts';
 
 const buckets = { fromMs: 1_000, bucketMs: 10, count: 3 };
 
@@ -35,6 +42,31 @@ test('a Job that was evicted runs in each of its admissions, waits between them,
     [1, 0, 1],
     [0, 1, 0],
     [2, 0, 2],
+  ]);
+});
+
+test('each bucket of a cluster tells what was placed there, how that left, and how much was there at its end', () => {
+  const counted = createPlacementBuckets('east', buckets);
+  const on = (cluster: string | undefined, fromMs: number, untilMs?: number) => ({
+    fromMs,
+    ...(untilMs === undefined ? {} : { untilMs }),
+    ...(cluster === undefined ? {} : { cluster }),
+  });
+  const add = (
+    admissions: readonly ReturnType<typeof on>[],
+    end: { readonly endedMs?: number; readonly outcome?: 'Complete' | 'Failed' } = {},
+  ) => counted.add({ createdMs: 500, past: { admissions, holds: [] }, ...end });
+  add([on('east', 1_002, 1_015)], { endedMs: 1_015, outcome: 'Complete' });
+  add([on('east', 600, 1_016)], { endedMs: 1_016, outcome: 'Failed' });
+  // It moved away and came back, and was deleted while it waited.
+  add([on('east', 1_001, 1_003), on('west', 1_004, 1_006), on('east', 1_011, 1_025)], { endedMs: 1_028, outcome: 'Failed' });
+  add([on('east', 1_021)]);
+  // Earlier versions did not record where.
+  add([on(undefined, 1_001, 1_029), on('west', 1_029)]);
+  expect(counted.told()).toEqual([
+    { fromMs: 1_000, placed: 2, complete: 0, failed: 0, left: 1, running: 2 },
+    { fromMs: 1_010, placed: 1, complete: 1, failed: 1, left: 0, running: 1 },
+    { fromMs: 1_020, placed: 1, complete: 0, failed: 0, left: 1, running: 1 },
   ]);
 });
 

@@ -3,9 +3,11 @@ import { afterEach, beforeEach, expect, test } from 'vitest';
 import { SUBMISSION_QUEUES, type SubmissionQueueObject } from '../../../../manager/api/submission-queue.ts';
 import { createManagerMetrics } from '../../../../manager/metrics/metrics.ts';
 import { createQueueReporter, type QueueReporter } from '../../../../manager/submission/queue-reporter.ts';
+import { createSharedQueueRecord, sharedQueueReader } from '../../../../manager/submission/shared-queue-record.ts';
 import type { Backlog, SubmissionQueue } from '../../../../manager/submission/submission-queue.ts';
 import type { RedisTrouble } from '../../../../manager/submission/redis-health.ts';
-import { tenantOf, type TenantProblem } from '../../../../manager/submission/tenant.ts';
+import { sharedTenant, tenantOf, type TenantProblem } from '../../../../manager/submission/tenant.ts';
+import { SHARED_TENANT } from '../../../../shared/api/names.ts';
 import { createInformer } from '../../../../shared/kube/informer.ts';
 import { silentLogger } from '../../../../shared/runtime/logger.ts';
 import { createCrds } from '../../../support/crds.ts';
@@ -13,6 +15,7 @@ import { startCluster, type EmbeddedCluster } from '../../../support/embedded-cl
 import { FakeClock } from '../../../support/fake-clock.ts';
 
 const KEY = { namespace: 'default', name: 'batch' };
+const SHARED = sharedTenant({ prefix: 'bull', queue: 'jobs' }, { namespaces: ['default'], bytesMax: 1_000 });
 let clock: FakeClock;
 let cluster: EmbeddedCluster;
 let object: SubmissionQueueObject;
@@ -46,15 +49,20 @@ beforeEach(async () => {
   reporter = createQueueReporter({
     objects,
     client,
-    queues: () => new Map([[object.metadata.uid, { backlog: () => backlog() } as SubmissionQueue]]),
+    queues: () => new Map([object.metadata.uid, SHARED_TENANT].map((id) => [id, { backlog: () => backlog() } as SubmissionQueue])),
     problems: () => problems,
-    tenants: () => new Map([[object.metadata.uid, tenantOf(object, { bytesMax: 1_000 })]]),
+    tenants: () =>
+      new Map([
+        [object.metadata.uid, tenantOf(object, { bytesMax: 1_000 })],
+        [SHARED_TENANT, SHARED],
+      ]),
     askImpersonation: async ({ as }) => {
       asked.push(as?.name ?? '');
       return refusals.get(as?.name ?? '');
     },
     withdrawalProblem: () => withdrawalProblem,
     redisTroubles: () => troubles,
+    sharedQueue: createSharedQueueRecord({ client, namespace: KEY.namespace, clock }),
     unended: () => 2,
     clock,
     log: silentLogger,
@@ -163,4 +171,18 @@ test('a Redis in trouble is told on every queue, and one that flaps does not hav
   expect(await redisHealthy()).toMatchObject({ status: 'False', reason: 'Full' });
   await clock.advance(20_000);
   expect(await redisHealthy()).toMatchObject({ status: 'True', reason: 'Healthy' });
+});
+
+test('the shared queue is described as well, counted since the manager leads, while Redis answers and while it does not', async () => {
+  const told = () => sharedQueueReader(cluster.client, KEY.namespace, clock)();
+  void reporter.run(stop.signal);
+  await clock.advance(1_000);
+  for (const result of ['accepted', 'accepted', 'refused', 'failed'] as const) reporter.counted(SHARED, result);
+  await clock.advance(20_000);
+  expect(await told()).toMatchObject({ prefix: 'bull', queue: 'jobs', backlog: 7, parked: 2, accepted: 2, refused: 1 });
+  backlog = () => Promise.reject(new Error('nobody answers'));
+  troubles = [{ reason: 'Unreachable', message: 'Redis does not answer', works: false }];
+  await clock.advance(20_000);
+  expect(await told()).toMatchObject({ accepted: 2, redis: { reason: 'Unreachable' } });
+  expect(await told()).not.toHaveProperty('backlog');
 });

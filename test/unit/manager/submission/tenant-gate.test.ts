@@ -1,6 +1,6 @@
 import { beforeEach, describe, expect, test } from 'vitest';
 import { createTenantGate, type TenantGate } from '../../../../manager/submission/tenant-gate.ts';
-import { gatedQueue } from '../../../../manager/submission/gated-queue.ts';
+import { gatedQueue, type GatedQueueDeps } from '../../../../manager/submission/gated-queue.ts';
 import {
   SubmissionRefused,
   type Acceptance,
@@ -129,19 +129,21 @@ describe('a queue behind the gate', () => {
   };
   const ACCEPTANCE: Acceptance = { job: { namespace: 'team', name: 'sum' }, uid: 'u', outcome: undefined };
 
-  test('counts what became of its submissions', async () => {
+  test('tells what became of its submissions, and why one was refused', async () => {
     const results: string[] = [];
     const good = aSubmission({ id: 'good', submittedAt: 1, name: 'a', data: {} });
     const bad = aSubmission({ id: 'bad', submittedAt: 1, name: 'a', data: {} });
     const later = aSubmission({ id: 'later', submittedAt: 1, name: 'a', data: {} });
     const { queue } = queueOf(good, bad, later);
-    const gated = gatedQueue({ gate: gateOf(0), tenant: tenant('a'), queue, clock, onResult: (result) => results.push(result) });
+    const onResult: GatedQueueDeps['onResult'] = (result, { id }, refusal) =>
+      results.push(`${id} ${result}${refusal === undefined ? '' : ` ${refusal.message}`}`);
+    const gated = gatedQueue({ gate: gateOf(0), tenant: tenant('a'), queue, clock, onResult });
     await gated.consume(async ({ id }) => {
       if (id === 'bad') throw new SubmissionRefused('Invalid', 'no');
       if (id === 'later') throw new Error('the API server is away');
       return ACCEPTANCE;
     }, stop.signal);
-    expect(results).toEqual(['accepted', 'refused', 'failed']);
+    expect(results).toEqual(['good accepted', 'bad refused Invalid: no', 'later failed']);
   });
 
   test('refuses a submission at which our own code breaks, after a few times and not before', async () => {

@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest';
-import { waitingConditions } from '../../../../../manager/admission/controllers/waiting-reporter.ts';
+import { waitingConditions, waitingPatch } from '../../../../../manager/admission/controllers/waiting-reporter.ts';
+import { SHORT_OF_ANNOTATION } from '../../../../../shared/api/names.ts';
 import { aCondition, aHomeJob } from '../../../../support/jobs.ts';
 import { JOB_KIND } from '../../../../../manager/work-kind/job/job-kind.ts';
 
@@ -56,5 +57,13 @@ describe('telling a Job why it waits', () => {
     expect(waitingConditions(JOB_KIND, again, inadmissibleReason, nowMs, preempted)).toBeUndefined();
     const types = waitingConditions(JOB_KIND, told({ reason: 'Evicted' }), inadmissibleReason, nowMs, preempted)?.map(({ type }) => type);
     expect(types).toEqual(['QuotaReserved', 'Preempted']);
+  });
+  test('what it is short of is written beside, where that changes, and taken off where it is short of nothing', () => {
+    const metadataOf = (job: Parameters<typeof waitingPatch>[0], shortOf?: readonly string[]) =>
+      (waitingPatch(job, [], { ...inadmissibleReason, shortOf }).body as { readonly metadata: object }).metadata;
+    const short = aHomeJob({ metadata: { resourceVersion: '7', annotations: { [SHORT_OF_ANNOTATION]: 'cpu' } } });
+    expect(metadataOf(short, ['cpu', 'memory'])).toEqual({ resourceVersion: '7', annotations: { [SHORT_OF_ANNOTATION]: 'cpu,memory' } });
+    expect(metadataOf(short, ['cpu'])).toEqual({ resourceVersion: '7' });
+    expect(metadataOf(short)).toEqual({ resourceVersion: '7', annotations: { [SHORT_OF_ANNOTATION]: null } });
   });
 });

@@ -32,7 +32,16 @@ describe('assigning flavors', () => {
       kind: 'NoFit',
       reason: 'InsufficientQuota',
       message: 'cluster queue main: flavor default never has more than 2 of the 3 cpu asked for; flavor spot is short of 2500m cpu',
+      shortOf: ['cpu'],
     });
+  });
+
+  test('names the resources of which the first flavor that is short has too little', () => {
+    const short = aSnapshot([aClusterQueue('main', { default: '4', spot: '4' })], []);
+    const queue = queueOf(short, 'main');
+    for (const flavor of ['default', 'spot']) addUsage(queue.node, short.usage, `${flavor}/cpu`, parseAmount('cpu', '3'));
+    expect(options({ cpu: '2' }, short)).toMatchObject({ kind: 'NoFit', shortOf: ['cpu'] });
+    expect(options({ cpu: '9' })).toMatchObject({ reason: 'ExceedsQuota', shortOf: undefined });
   });
 
   test('a request that no flavor could ever meet is hopeless, not short', () => {

@@ -4,8 +4,8 @@ import type { PlacementPolicy } from '../../../../../manager/api/cluster-queue.t
 import type { AdmissionRecord } from '../../../../../manager/api/records.ts';
 import { parseAmount, ZERO, parseRequests } from '../../../../../manager/api/amount.ts';
 import type { FlavorOption } from '../../../../../manager/admission/flavors/flavor-assigner.ts';
+import { formatVerdicts } from '../../../../../manager/admission/flavors/cluster-verdict.ts';
 import {
-  formatVerdicts,
   couldEverBePlaced,
   leastMissing,
   takersByFlavors,

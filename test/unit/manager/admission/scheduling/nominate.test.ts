@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { nominate } from '../../../../../manager/admission/scheduling/nominate.ts';
 import { addUsage } from '../../../../../manager/admission/quota/quota-tree.ts';
-import { parseAmount } from '../../../../../manager/api/amount.ts';
+import { parseAmount, parseRequests } from '../../../../../manager/api/amount.ts';
 import { aCluster, aClusterQueue, aSnapshot, aWorkload, head, queueOf } from '../setup.ts';
 
 const all = { cohortName: 'all' };
@@ -30,4 +30,18 @@ test('one that could have its own quota back is a ReservingHead, of the flavor f
 test('one that could only borrow more is none, and neither is one that no cluster takes now', () => {
   expect(nominated('5')).toMatchObject({ kind: 'Inadmissible' });
   expect(nominated('4', aBusySnapshot('cordoned'))).toMatchObject({ kind: 'Inadmissible', waitsFor: 'quota' });
+});
+
+test('one that is larger than the nodes of every cluster has a reason of its own, and one that is short of room says of what', () => {
+  const nodes = (cpu: string) => ({ nodeShapes: [{ count: 4, allocatable: parseRequests({ cpu, pods: '110' }) }] });
+  const waits = (...clusters: Parameters<typeof aSnapshot>[1]) =>
+    nominate(aSnapshot([aClusterQueue('main', { default: '8' })], clusters), head('main', aWorkload('a', { cpu: '4' })), 0);
+  expect(waits(aCluster('eu', nodes('2')))).toMatchObject({ waitsFor: 'setup', reason: 'ExceedsNodes', shortOf: undefined });
+  expect(waits(aCluster('eu', nodes('2')), aCluster('us', { ...nodes('8'), closed: 'cordoned' }))).toMatchObject({
+    waitsFor: 'cluster',
+    reason: 'NoClusterFits',
+    shortOf: undefined,
+  });
+  expect(waits(aCluster('eu', { capacity: { cpu: '3' } }))).toMatchObject({ reason: 'NoClusterFits', shortOf: ['cpu'] });
+  expect(waits()).toMatchObject({ reason: 'NoClusterFits', message: 'no worker cluster is known' });
 });

@@ -28,7 +28,12 @@ const WAITS: Explanation = {
   ],
   clusters: [
     { cluster: 'eu', room: [] },
-    { cluster: 'us', problem: 'short of 1 cpu', room: [{ resource: 'cpu', asked: '4', capacity: '8', free: '3', holders: [] }] },
+    {
+      cluster: 'us',
+      problem: 'short of 1 cpu',
+      shortOf: ['cpu'],
+      room: [{ resource: 'cpu', asked: '4', capacity: '8', free: '3', holders: [] }],
+    },
   ],
   changes: [
     { kind: 'FewerPods', pods: 1 },

@@ -131,6 +131,7 @@ describe('a Job that waits', () => {
       {
         cluster: 'eu',
         problem: 'short of 1 cpu',
+        shortOf: ['cpu'],
         room: [{ resource: 'cpu', asked: '2', capacity: '2', free: '1', holders: [{ job: 'team/a', amount: '1' }] }],
       },
       { cluster: 'us', problem: 'cordoned', room: [] },

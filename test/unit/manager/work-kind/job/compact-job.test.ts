@@ -5,6 +5,7 @@ import {
   CREATED_BY_ANNOTATION,
   HOLD_ANNOTATION,
   LAST_FAILURE_ANNOTATION,
+  SHORT_OF_ANNOTATION,
   PRIORITY_ANNOTATION,
   QUEUE_NAME_LABEL,
   SUBMISSION_ANNOTATION,
@@ -44,8 +45,13 @@ const A_JOB = aHomeJob({
 });
 
 describe('a compact Job', () => {
-  test('keeps what its last pod ended with, who created it and its trace, which people are told and nothing is decided by', () => {
-    const annotations = { [LAST_FAILURE_ANNOTATION]: '{"pod":"a"}', [CREATED_BY_ANNOTATION]: 'ann', [TRACE_ID_ANNOTATION]: 'ab' };
+  test('keeps what its last pod ended with, what it is short of, who created it and its trace, which people are told and nothing is decided by', () => {
+    const annotations = {
+      [LAST_FAILURE_ANNOTATION]: '{"pod":"a"}',
+      [SHORT_OF_ANNOTATION]: 'cpu',
+      [CREATED_BY_ANNOTATION]: 'ann',
+      [TRACE_ID_ANNOTATION]: 'ab',
+    };
     expect(compactJob(aHomeJob({ metadata: { annotations } })).metadata.annotations).toEqual(annotations);
     expect(essentialsOf(aHomeJob({ metadata: { annotations } })).metadata.annotations).toBeUndefined();
   });
