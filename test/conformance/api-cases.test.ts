@@ -29,7 +29,7 @@ beforeAll(async () => {
   hooks = await startHookServer();
   resources.defer(() => hooks.close());
   if (!areControllersReal()) return;
-  const server = await startServerUnderTest({ controllers: [], upstream: ['clusterrole-aggregation-controller'] });
+  const server = await startServerUnderTest({ controllers: [] });
   aggregating = await connectTo(server);
   const rulesOf = async (name: string): Promise<object> => (await server.client.get(CLUSTER_ROLES, { namespace: '', name })).rules ?? [];
   for (const name of ['view', 'edit', 'admin'])

@@ -182,7 +182,7 @@ describe.each(KINDS_OF_CHART)('a stolen manager token, of $resource.kind,', ({ r
     await refused(() => mine(foreign), NOT_WAITING);
     await refused(() => mine(foreign, {}), NOT_MADE);
     await refused(() => mine({ ...foreign, suspend: false }, { labels: { [ORIGIN_LABEL]: 'home' } }), NOT_MADE);
-    await refused(() => mine(spec, {}), NOT_QUEUED);
+    await refused(() => mine(spec, {}), NOT_MADE);
     await refused(() => mine(spec, QUEUED, 'other'), FORBIDDEN);
     await refused(() => mine(spec, QUEUED, 'kube-system'), FORBIDDEN);
   });

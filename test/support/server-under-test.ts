@@ -41,8 +41,6 @@ export type ServerUnderTest = {
 export type ServerOptions = {
   /** Default: garbage collector and namespaces. */
   readonly controllers?: readonly ControlPlaneController[];
-  /** Further controllers that only kube-controller-manager has, by upstream's names. */
-  readonly upstream?: readonly string[];
   /** Those that the node agent is; default: one, `node-1`. */
   readonly nodes?: readonly NodeShape[];
   /** Where the node agent keeps logs and working directories; default: a temporary directory. */
@@ -59,7 +57,7 @@ export type ServerOptions = {
 
 export const isServerReal = (): boolean => realControlPlaneAssets() !== undefined;
 
-/** Whether {@link ServerOptions.upstream} run. */
+/** Whether upstream's controllers run. */
 export function areControllersReal(): boolean {
   const assets = realControlPlaneAssets();
   return assets !== undefined && hasControllerManager(assets);
@@ -100,18 +98,9 @@ async function startEmbedded({ controllers = CONTROLLERS, nodes, nodeDir }: Serv
 }
 
 async function startReal(options: ServerOptions): Promise<ServerUnderTest> {
-  const {
-    controllers = CONTROLLERS,
-    upstream: more = [],
-    whoseControllers = 'upstream',
-    nodes,
-    nodeDir,
-    name,
-    etcd,
-    apiServerFlags,
-  } = options;
+  const { controllers = CONTROLLERS, whoseControllers = 'upstream', nodes, nodeDir, name, etcd, apiServerFlags } = options;
   const divided = divideControllers(controllers);
-  const upstream = whoseControllers === 'ours' ? undefined : [...divided.upstream, ...more];
+  const upstream = whoseControllers === 'ours' ? undefined : divided.upstream;
   const real = await startRealControlPlane(omitUndefined({ controllers: upstream, name, etcd, apiServerFlags }));
   const { url, kubeconfig, kubeconfigFile } = real;
   const { access, client, transport } = connect(kubeconfigFile);

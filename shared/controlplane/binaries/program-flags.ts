@@ -46,23 +46,24 @@ export const apiServerFlags = ({ directory, etcdUrl, etcdPrefix, port, hasServic
   '--allow-privileged=true',
 ];
 
-/** What a ServiceAccount and its tokens are made of. */
-const SERVICE_ACCOUNT_CONTROLLERS = [
+/** What a ServiceAccount and its tokens are made of, and what gives roles such as `view` the rules of those that they aggregate. */
+const ACCESS_CONTROLLERS = [
   'serviceaccount-controller',
   'serviceaccount-token-controller',
   'root-ca-certificate-publisher-controller',
+  'clusterrole-aggregation-controller',
 ];
 
 export type ControllerManagerSettings = {
   readonly directory: string;
   readonly kubeconfigFile: string;
-  /** By upstream's names, beside those of ServiceAccounts. */
+  /** By upstream's names, beside those of ServiceAccounts and roles. */
   readonly controllers: readonly string[];
 };
 
 export const controllerManagerFlags = ({ directory, kubeconfigFile, controllers }: ControllerManagerSettings): string[] => [
   `--kubeconfig=${kubeconfigFile}`,
-  `--controllers=${[...SERVICE_ACCOUNT_CONTROLLERS, ...controllers].join(',')}`,
+  `--controllers=${[...ACCESS_CONTROLLERS, ...controllers].join(',')}`,
   `--service-account-private-key-file=${path.join(directory, 'service-account.key')}`,
   `--root-ca-file=${path.join(directory, 'server.crt')}`,
   // The only one of its cluster: no election, and no port that another one beside it would want.

@@ -13,10 +13,10 @@ test('several API servers share one etcd, each under a prefix', () => {
   expect(apiServerFlags({ ...SERVER, hasServiceAccounts: true })).toContain('--etcd-prefix=/east');
 });
 
-test('kube-controller-manager runs what is asked for, and what makes ServiceAccounts and their tokens', () => {
+test('kube-controller-manager runs what is asked for, and what makes ServiceAccounts, their tokens and aggregated roles', () => {
   const flags = controllerManagerFlags({ directory: '/d', kubeconfigFile: '/k', controllers: ['namespace-controller'] });
   expect(flags).toContain(
-    '--controllers=serviceaccount-controller,serviceaccount-token-controller,root-ca-certificate-publisher-controller,namespace-controller',
+    '--controllers=serviceaccount-controller,serviceaccount-token-controller,root-ca-certificate-publisher-controller,clusterrole-aggregation-controller,namespace-controller',
   );
   expect(flags).toContain('--service-account-private-key-file=/d/service-account.key');
 });
