@@ -14,6 +14,8 @@ export type ShownCopy = {
   readonly lacksObjects?: true;
   /** Its end is certain: it is left as it is until its worker has written the last condition. Absent: no. */
   readonly judged?: true;
+  /** A write to it is under way, or its answer was lost: it may be in another state by now. Absent: no. */
+  readonly isWritten?: true;
   /** The copy is being deleted. */
   readonly deleting: boolean;
   /** Pods that count as running, and pods that are terminating. */

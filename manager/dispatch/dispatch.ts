@@ -37,7 +37,6 @@ import { createMirrorController, type MirrorController } from './controller/mirr
 import { chosenLabels, DEFAULT_NAMESPACE_LABELS } from './cluster/namespace-labels.ts';
 import { runOrphanCollector } from './controller/orphan-collector.ts';
 import { createRemoteCluster } from './connection/remote-cluster.ts';
-import type { RemoteCluster } from './connection/remote-cluster-contract.ts';
 import type { Tracing } from '../work-kind/copy-options.ts';
 import type { NeededObject, ObjectAnswer, ObjectWaiters } from '../api/needed-objects.ts';
 import { fencedKindOf } from '../work-kind/kinds.ts';
@@ -271,7 +270,6 @@ export function createDispatch(deps: DispatchDeps): Dispatch {
       if (JSON.stringify(metadata.labels) !== JSON.stringify(previous.metadata.labels)) mirror.wakeAll(metadata.name);
     },
   });
-  const isShown = (cluster: RemoteCluster, localKey: string): boolean => cluster.view(localKey).contact === 'Ready';
   return {
     clustersReported: (signal) => clusters.probesReported(signal),
     shown: () =>
@@ -287,7 +285,7 @@ export function createDispatch(deps: DispatchDeps): Dispatch {
     shownCopies: (localKey) =>
       clusters
         .all()
-        .flatMap((cluster) => cluster.copiesOf(localKey).flatMap((copy) => shownCopy(kind, copy, isShown(cluster, localKey)) ?? [])),
+        .flatMap((cluster) => cluster.copiesOf(localKey).flatMap((copy) => shownCopy(kind, copy, cluster.view(localKey)) ?? [])),
     *copiedKeys() {
       for (const cluster of clusters.all()) yield* cluster.localKeys();
     },

@@ -126,6 +126,7 @@ function disagreement(
         message: `it runs ${placeOf(copy)}; its record says ${place ?? record.cluster}, placement ${record.epoch}`,
       };
   }
+  if (copy.isWritten === true) return undefined;
   if (suspended && !copy.suspended && copy.judged !== true)
     return { mark: 'Awake', message: `it is suspended, and its copy is not: ${placeOf(copy)}` };
   if (record === undefined || copy.cluster !== place || copy.epoch !== record.epoch) return undefined;

@@ -61,7 +61,9 @@ export const invariantsSuite = defineSuite(FLAGS, ({ waiting, running, clusters,
       shown: () => new Set(names),
       shownCopies: (key) =>
         [...copies].flatMap(([cluster, cache]) =>
-          cache.byIndex('key', key).flatMap((job) => shownCopy(JOB_KIND, { cluster, job, deleting: false }, true) ?? []),
+          cache
+            .byIndex('key', key)
+            .flatMap((job) => shownCopy(JOB_KIND, { cluster, job, deleting: false }, { contact: 'Ready', doubt: { kind: 'None' } }) ?? []),
         ),
       *copiedKeys() {
         for (const cache of copies.values()) yield* new Set(cache.list().map(keyOfObject));

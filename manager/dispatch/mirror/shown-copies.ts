@@ -3,13 +3,17 @@ import { isFinished } from '../../../shared/kube/conditions.ts';
 import { forPods } from '../../api/job-requests.ts';
 import type { ShownCopy } from '../../api/shown-copy.ts';
 import { isCarryPending } from '../companions/carry-mark.ts';
-import type { Copy } from './mirror-group.ts';
+import type { ClusterView, Copy } from './mirror-group.ts';
 import { copyIdentity } from '../../work-kind/copy-marks.ts';
 import { requestsOf } from '../../work-kind/pod-sets.ts';
 import type { WorkKind } from '../../work-kind/work-kind.ts';
 
 /** A copy as its cluster shows it; undefined for a copy without an identity, which is left alone. */
-export function shownCopy(kind: WorkKind, { cluster, job, deleting }: Copy, inSight: boolean): ShownCopy | undefined {
+export function shownCopy(
+  kind: WorkKind,
+  { cluster, job, deleting }: Copy,
+  { contact, doubt }: Pick<ClusterView, 'contact' | 'doubt'>,
+): ShownCopy | undefined {
   const identity = copyIdentity(job);
   if (identity === undefined) return undefined;
   const ended = isFinished(job.status);
@@ -17,13 +21,14 @@ export function shownCopy(kind: WorkKind, { cluster, job, deleting }: Copy, inSi
   const active = ended ? 0 : told.active;
   return {
     cluster,
-    inSight,
+    inSight: contact === 'Ready',
     uid: job.metadata.uid,
     originUid: identity.originUid,
     epoch: identity.epoch,
     suspended: kind.isSuspended(job),
     ...(kind.home.hasVerdict(job) ? { judged: true as const } : {}),
     ...(isCarryPending(job) ? { lacksObjects: true as const } : {}),
+    ...(doubt.kind === 'None' ? {} : { isWritten: true as const }),
     deleting,
     active,
     terminating: ended ? 0 : told.terminating,

@@ -107,6 +107,14 @@ describe('found is', () => {
     expect(all[0]).toContain(message);
   });
 
+  test.each<[Partial<LocalJobSeen>, Partial<ShownCopy>]>([
+    [{ suspended: true }, rests],
+    [{}, { ...rests, suspended: true }],
+    [{}, { podsAtOnce: 5 }],
+  ])('but not one whose copy differs (%#) while a write to it is under way', (job, copy) => {
+    expect(found(aJob(job), aCopy({ ...copy, isWritten: true }))).toEqual([]);
+  });
+
   test('a Job that admission has never heard of', () => {
     expect(found(aJob({ suspended: true, record: undefined, place: undefined, account: { kind: 'Unknown' } }))).toEqual([
       'jobs_managed: admission does not know of it: it will never be admitted',

@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest';
+import type { Doubt } from '../../../../../manager/dispatch/mirror/mirror-group.ts';
 import { shownCopy } from '../../../../../manager/dispatch/mirror/shown-copies.ts';
 import type { Job } from '../../../../../shared/api/kubernetes.ts';
 import { CARRY_PENDING_ANNOTATION, DISPATCH_EPOCH_ANNOTATION, ORIGIN_UID_ANNOTATION } from '../../../../../shared/api/names.ts';
@@ -12,8 +13,10 @@ const copy = (parts: Partial<Job>, cpu = '500m') => {
   return { cluster: 'eu-1', deleting: false, job: { ...job, ...parts } };
 };
 
+const IN_SIGHT = { contact: 'Ready', doubt: { kind: 'None' } } as const;
+
 test('of a copy counts what its pods request that are active, and how many it may have', () => {
-  expect(shownCopy(JOB_KIND, copy({ status: { active: 2, terminating: 1 } }), true)).toEqual({
+  expect(shownCopy(JOB_KIND, copy({ status: { active: 2, terminating: 1 } }), IN_SIGHT)).toEqual({
     cluster: 'eu-1',
     inSight: true,
     uid: 'copy-1',
@@ -33,7 +36,7 @@ test('of a copy counts what its pods request that are active, and how many it ma
 
 test('the end of a copy is certain from its criterion on, though pods may be there yet', () => {
   const judged = (type: string): boolean | undefined =>
-    shownCopy(JOB_KIND, copy({ status: { conditions: [aCondition(type)] } }), true)?.judged;
+    shownCopy(JOB_KIND, copy({ status: { conditions: [aCondition(type)] } }), IN_SIGHT)?.judged;
   expect([judged('SuccessCriteriaMet'), judged('FailureTarget'), judged('Suspended')]).toEqual([true, true, undefined]);
 });
 
@@ -41,22 +44,31 @@ test('a copy waits for its objects while its mark says that they are still to be
   const waits = (mark: string): boolean | undefined => {
     const { job, ...rest } = copy({});
     const marked = { ...job, metadata: { ...job.metadata, annotations: { ...annotations, [CARRY_PENDING_ANNOTATION]: mark } } };
-    return shownCopy(JOB_KIND, { ...rest, job: marked }, true)?.lacksObjects;
+    return shownCopy(JOB_KIND, { ...rest, job: marked }, IN_SIGHT)?.lacksObjects;
   };
   expect([waits('true'), waits('false')]).toEqual([true, undefined]);
 });
 
 test('nothing runs of a copy that has ended, whatever numbers its cluster left there', () => {
   const status = { active: 2, terminating: 1, conditions: [aCondition('Complete')] };
-  expect(shownCopy(JOB_KIND, copy({ status }), true)).toMatchObject({ active: 0, terminating: 0 });
+  expect(shownCopy(JOB_KIND, copy({ status }), IN_SIGHT)).toMatchObject({ active: 0, terminating: 0 });
 });
 
 test('what a cluster writes that is no quantity says nothing of what runs', () => {
-  expect(shownCopy(JOB_KIND, copy({ status: { active: 1 } }, 'much'), true)?.running).toBeUndefined();
+  expect(shownCopy(JOB_KIND, copy({ status: { active: 1 } }, 'much'), IN_SIGHT)?.running).toBeUndefined();
 });
 
 test('a copy that does not say whose it is is nobody’s', () => {
   const nobodys = copy({});
   nobodys.job.metadata = { ...nobodys.job.metadata, annotations: {} };
-  expect(shownCopy(JOB_KIND, nobodys, true)).toBeUndefined();
+  expect(shownCopy(JOB_KIND, nobodys, IN_SIGHT)).toBeUndefined();
+});
+
+test('a copy to which a write is under way may be in another state by now', () => {
+  const isWritten = (doubt: Doubt): boolean | undefined => shownCopy(JOB_KIND, copy({}), { contact: 'Ready', doubt })?.isWritten;
+  expect([isWritten({ kind: 'Waiting', forMs: 20_000 }), isWritten({ kind: 'Look' }), isWritten({ kind: 'None' })]).toEqual([
+    true,
+    true,
+    undefined,
+  ]);
 });
