@@ -30,7 +30,7 @@ export function keepAdvice({ clusters, programs, directory, examples, kinds, isC
     'Try in another terminal, in this directory:',
     ...(isCheckout ? [`  alias switchyard='npm run -s switchyard --'`] : []),
     `  export KUBECONFIG=${shellWord(shortPath(kubeconfigFile))} SWITCHYARD_HISTORY_STORE=${shellWord(shortPath(programs.historyStore))}`,
-    `  switchyard run --image busybox -- sh -c 'for n in 1 2 3; do echo "hello, $n"; sleep 1; done'`,
+    `  switchyard run --queue batch --image busybox -- sh -c 'for n in 1 2 3; do echo "hello, $n"; sleep 1; done'`,
     '  switchyard logs pi',
     '  switchyard explain waiting',
     '  switchyard get jobs',
