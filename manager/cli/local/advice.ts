@@ -27,6 +27,7 @@ export function keepAdvice({ clusters, programs, directory, examples, kinds, isC
     `  redis    ${programs.redisUrl}`,
     ...[...programs.metricsUrls].map(([name, url]) => `  ${name.padEnd(25)} ${url}`),
     `  kubeconfigs and logs are in ${shortPath(directory)}`,
+    '  Jobs switchyard-canary-... are the manager’s: once a minute it tries each cluster',
     'Try in another terminal, in this directory:',
     ...(isCheckout ? [`  alias switchyard='npm run -s switchyard --'`] : []),
     `  export KUBECONFIG=${shellWord(shortPath(kubeconfigFile))} SWITCHYARD_HISTORY_STORE=${shellWord(shortPath(programs.historyStore))}`,
