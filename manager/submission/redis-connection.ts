@@ -62,5 +62,21 @@ function connected({ servers, username, password, tls }: RedisSettings, patience
   }
 }
 
+const READY_MS = 10_000;
+
+/** Until the connection is made or has failed, or ten seconds have passed, or the signal. What it is good for a command shows. */
+export async function untilReady(connection: RedisConnection, signal?: AbortSignal): Promise<void> {
+  if (connection.status === 'ready' || signal?.aborted === true) return;
+  const { promise, resolve } = Promise.withResolvers<void>();
+  const late = setTimeout(resolve, READY_MS);
+  const over = (): void => resolve();
+  for (const event of ['ready', 'error', 'end']) connection.once(event, over);
+  signal?.addEventListener('abort', over, { once: true });
+  await promise;
+  clearTimeout(late);
+  for (const event of ['ready', 'error', 'end']) connection.off(event, over);
+  signal?.removeEventListener('abort', over);
+}
+
 const tlsOptions = ({ ca, cert, key, serverName }: RedisTls): NonNullable<RedisOptions['tls']> =>
   omitUndefined({ ca, cert, key, servername: serverName });
