@@ -107,7 +107,7 @@ export function stateAt({ admissions, holds, unknownUntilMs = 0 }: JobPast, atMs
 }
 
 /** For how long a Job waited between two moments, in milliseconds. Undefined where that is not recorded. */
-export function waitedMs(past: JobPast, fromMs: number, untilMs: number): number | undefined {
+export function waitingMs(past: JobPast, fromMs: number, untilMs: number): number | undefined {
   const turns = [...past.admissions, ...past.holds].flatMap((each) => [each.fromMs, each.untilMs ?? untilMs]);
   const moments = [fromMs, ...turns.filter((each) => fromMs < each && each < untilMs), untilMs].toSorted((a, b) => a - b);
   const states = moments.slice(0, -1).map((atMs, index) => ({ ...stateAt(past, atMs), lastsMs: (moments[index + 1] ?? atMs) - atMs }));

@@ -1,6 +1,6 @@
 import { parseWireTime } from '../../../shared/api/wire-time.ts';
 import { failureMessage } from '../../api/last-failure.ts';
-import { keptPastOf, waitedMs } from '../../api/past-admissions.ts';
+import { keptPastOf, waitingMs } from '../../api/past-admissions.ts';
 import { sanitizeText } from '../../api/sanitize-text.ts';
 import type { HistoryPods, HistoryRecord } from '../../history/history-record.ts';
 import { plain } from '../plain-text.ts';
@@ -43,7 +43,7 @@ function waitedText(record: HistoryRecord): string {
   if (fromMs === undefined || untilMs === undefined) return '';
   // What the last placement needed to start counts.
   const admissions = isOver ? past.admissions : past.admissions.slice(0, -1);
-  const waited = waitedMs({ ...past, admissions }, fromMs, Math.max(fromMs, untilMs));
+  const waited = waitingMs({ ...past, admissions }, fromMs, Math.max(fromMs, untilMs));
   return waited === undefined ? '' : formatDuration(waited);
 }
 
