@@ -294,7 +294,7 @@ describe('a tenant with view in one namespace', { timeout: LIMIT_MS }, () => {
     writeFileSync(file, stringify(manifest('team', 'more')));
     const { code, stdout, stderr } = await viewer('what-if', '--submit', `${file}=2`, '--quota', 'main:default:cpu=+8');
     expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
-    expect(stdout).toMatch(/^If\n {2}2 Jobs of \S+more\.yaml, document 1 were submitted\n {2}quota main:default:cpu=\+8\nthen,/);
+    expect(stdout).toMatch(/^If\n {2}2 Jobs of \S+more\.yaml, document 1 were submitted\n {2}quota main:default:cpu=\+8\nthen, once all suspended Jobs have stopped,/);
     expect(stdout).toMatch(/^ {2}team\/more-1: Submitted: waits/m);
     expect(stdout).not.toContain('secret-plan');
     const hidden = await viewer('what-if', '--quota', 'foreign:default:cpu=9');
