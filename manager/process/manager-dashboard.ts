@@ -91,6 +91,7 @@ export function createManagerDashboard(
   let isFilled = false;
 
   const world = createSimulationClient({
+    kind,
     objects: () => ({
       jobs: informers.jobs.list(),
       namespaces: informers.namespaces.list(),
