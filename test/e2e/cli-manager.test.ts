@@ -294,7 +294,9 @@ describe('a tenant with view in one namespace', { timeout: LIMIT_MS }, () => {
     writeFileSync(file, stringify(manifest('team', 'more')));
     const { code, stdout, stderr } = await viewer('what-if', '--submit', `${file}=2`, '--quota', 'main:default:cpu=+8');
     expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
-    expect(stdout).toMatch(/^If\n {2}2 Jobs of \S+more\.yaml, document 1 were submitted\n {2}quota main:default:cpu=\+8\nthen, once all suspended Jobs have stopped,/);
+    expect(stdout).toMatch(
+      /^If\n {2}2 Jobs of \S+more\.yaml, document 1 were submitted\n {2}quota main:default:cpu=\+8\nthen, once all suspended Jobs have stopped,/,
+    );
     expect(stdout).toMatch(/^ {2}team\/more-1: Submitted: waits/m);
     expect(stdout).not.toContain('secret-plan');
     const hidden = await viewer('what-if', '--quota', 'foreign:default:cpu=9');
@@ -304,6 +306,16 @@ describe('a tenant with view in one namespace', { timeout: LIMIT_MS }, () => {
     });
     const whole = await viewer('what-if', '--remove', 'cluster/east');
     expect(whole).toMatchObject({ code: 1, stderr: expect.stringContaining('the manager does not try this for others') as string });
+  });
+
+  test('who tries a submission is told what asks the manager where it would run', async () => {
+    const file = path.join(directory, 'tried.yaml');
+    writeFileSync(file, stringify(manifest('team', 'tried')));
+    const { code, stderr } = await as('edit', 'submit', file, '--dry-run');
+    expect(code).toBe(0);
+    expect(stderr).toMatch(
+      /^All of them would be accepted\. Where they would run .*; switchyard what-if --submit FILE asks the manager\n$/,
+    );
   });
 
   test('reads the history of their namespace, and of no other', async () => {
