@@ -1,5 +1,6 @@
 import { Cluster, Redis, type RedisOptions } from 'ioredis';
 import { omitUndefined } from '../../shared/runtime/omit-undefined.ts';
+import { sleep, type Clock } from '../../shared/runtime/clock.ts';
 import type { Logger } from '../../shared/runtime/logger.ts';
 import { confineScripts } from './confined-scripts.ts';
 import type { RedisSettings, RedisTls } from './redis-settings.ts';
@@ -65,18 +66,15 @@ function connected({ servers, username, password, tls }: RedisSettings, patience
 const READY_MS = 10_000;
 
 /** Until the connection is made or has failed, or ten seconds have passed, or the signal. What it is good for a command shows. */
-export async function untilReady(connection: RedisConnection, signal?: AbortSignal): Promise<void> {
-  if (connection.status === 'ready' || signal?.aborted === true) return;
-  const { promise, resolve } = Promise.withResolvers<void>();
-  const late = setTimeout(resolve, READY_MS);
-  const over = (): void => resolve();
-  for (const event of ['ready', 'error', 'end']) connection.once(event, over);
-  signal?.addEventListener('abort', over, { once: true });
-  await promise;
-  clearTimeout(late);
-  for (const event of ['ready', 'error', 'end']) connection.off(event, over);
-  signal?.removeEventListener('abort', over);
+export async function untilReady(connection: RedisConnection, clock: Clock, signal?: AbortSignal): Promise<void> {
+  if (connection.status === 'ready') return;
+  const settled = new AbortController();
+  const over = (): void => settled.abort();
+  for (const event of SETTLED) connection.once(event, over);
+  await sleep(clock, READY_MS, AbortSignal.any([settled.signal, ...(signal === undefined ? [] : [signal])]));
+  for (const event of SETTLED) connection.off(event, over);
 }
+const SETTLED = ['ready', 'error', 'end'] as const;
 
 const tlsOptions = ({ ca, cert, key, serverName }: RedisTls): NonNullable<RedisOptions['tls']> =>
   omitUndefined({ ca, cert, key, servername: serverName });

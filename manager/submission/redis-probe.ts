@@ -62,7 +62,7 @@ export function createRedisProbe({ connection, clock, log, metrics }: RedisProbe
     look,
     async run(signal) {
       // A connection that is only being made takes no write, and says nothing of Redis.
-      await untilReady(connection, signal);
+      await untilReady(connection, clock, signal);
       while (!signal.aborted) {
         await look();
         await sleep(clock, INTERVAL_MS, signal);

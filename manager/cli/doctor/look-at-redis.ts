@@ -1,5 +1,6 @@
 import { readRedisSettings } from '../../config/read-redis-settings.ts';
 import type { RedisConfig } from '../../config/redis-flags.ts';
+import { systemClock } from '../../../shared/runtime/clock.ts';
 import { connectRedis, untilReady, type RedisConnection } from '../../submission/redis-connection.ts';
 import { observeRedis } from '../../submission/redis-probe.ts';
 import type { RedisSettings } from '../../submission/redis-settings.ts';
@@ -17,7 +18,7 @@ export async function lookAtRedis(config: RedisConfig, now: () => number): Promi
   const url = settings.servers.kind === 'Single' ? new URL(settings.servers.url) : undefined;
   const known = { address: addressOf(settings), hasPassword: settings.password !== undefined || (url?.password ?? '') !== '' };
   try {
-    await untilReady(connection);
+    await untilReady(connection, systemClock);
     const beforeMs = now();
     const { problem, masters } = await observeRedis(connection);
     const tookMs = now() - beforeMs;
