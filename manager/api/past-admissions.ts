@@ -106,6 +106,15 @@ export function stateAt({ admissions, holds, unknownUntilMs = 0 }: JobPast, atMs
   return { kind: holds.some((hold) => includes(hold, atMs) && !isOver(hold)) ? 'Held' : 'Waiting' };
 }
 
+/** For how long a Job waited between two moments, in milliseconds. Undefined where that is not recorded. */
+export function waitingMs(past: JobPast, fromMs: number, untilMs: number): number | undefined {
+  const turns = [...past.admissions, ...past.holds].flatMap((each) => [each.fromMs, each.untilMs ?? untilMs]);
+  const moments = [fromMs, ...turns.filter((each) => fromMs < each && each < untilMs), untilMs].toSorted((a, b) => a - b);
+  const states = moments.slice(0, -1).map((atMs, index) => ({ ...stateAt(past, atMs), lastsMs: (moments[index + 1] ?? atMs) - atMs }));
+  if (states.some(({ kind }) => kind === 'Unknown')) return undefined;
+  return states.reduce((sum, { kind, lastsMs }) => (kind === 'Waiting' ? sum + lastsMs : sum), 0);
+}
+
 const includes = ({ fromMs, untilMs = Number.POSITIVE_INFINITY }: Interval, atMs: number): boolean => fromMs <= atMs && atMs < untilMs;
 
 const NOTHING_EARLIER: Earlier = { admissions: [], holds: [], isOver: false };

@@ -66,14 +66,30 @@ export function workRow(object: DeepReadonly<WorkObject>, { isSuspended, progres
 export function withInstantsSeen(row: JobRow, earlier: JobRow | undefined, nowMillis: number): JobRow {
   const seen = (field: 'admittedMillis' | 'startedMillis' | 'finishedMillis'): number | undefined =>
     row[field] === undefined ? undefined : (earlier?.[field] ?? nowMillis);
+  const admittedMillis = seen('admittedMillis');
+  const finishedMillis = seen('finishedMillis');
   return {
     ...row,
     createdMillis: earlier?.createdMillis ?? nowMillis,
-    admittedMillis: seen('admittedMillis'),
-    startedMillis: seen('startedMillis'),
-    finishedMillis: seen('finishedMillis'),
+    admittedMillis,
+    startedMillis: startSeen(row, admittedMillis, seen('startedMillis'), finishedMillis),
+    finishedMillis,
   };
 }
+
+/** A start that was seen late, as together with the end, is as long before the end as the whole seconds of the wire say. */
+function startSeen(
+  { startedMillis, finishedMillis }: JobRow,
+  admittedSeen: number | undefined,
+  started: number | undefined,
+  finishedSeen: number | undefined,
+): number | undefined {
+  if (startedMillis === undefined || finishedMillis === undefined || started === undefined || finishedSeen === undefined) return started;
+  const ranMillis = finishedMillis - startedMillis;
+  const isLate = started === finishedSeen || finishedSeen - started < ranMillis - WIRE_UNIT_MS;
+  return isLate ? Math.min(started, Math.max(finishedSeen - ranMillis, admittedSeen ?? 0)) : started;
+}
+const WIRE_UNIT_MS = 1_000;
 
 export const isFinished = (row: JobRow): boolean => row.state === 'Complete' || row.state === 'Failed';
 

@@ -7,12 +7,19 @@ import { plain } from './plain-text.ts';
 
 /** The LocalQueue of a namespace. Throws CommandError where the namespace has none, or several. */
 export async function onlyQueue(client: ReadClient, namespace: string): Promise<string> {
-  const [queue, ...others] = await queuesIn(client, namespace);
+  const [queue, ...others] = await queuesIn(client, namespace).catch((error: unknown) => {
+    if (!isForbidden(error)) throw error;
+    throw new CommandError(
+      `--queue: you may not list the LocalQueues of namespace ${plain(namespace)}; write the name of the one that you were given`,
+      ExitCode.Usage,
+      { cause: error },
+    );
+  });
   if (queue === undefined)
     throw new CommandError(`--queue: namespace ${namespace} has no LocalQueue; choose another with --namespace, or ask for a queue`);
   if (others.length > 0)
     throw new CommandError(
-      `--queue: namespace ${namespace} has several: ${[queue, ...others].join(', ')}; write one of them`,
+      `--queue: namespace ${namespace} has several: ${[queue, ...others].join(', ')}; write --queue with one of them`,
       ExitCode.Usage,
     );
   return queue;

@@ -37,7 +37,8 @@ export async function runSwitchyard(args: readonly string[], name: string, sessi
     if (!(error instanceof CommanderError)) throw error;
     // Without a command, help is what was asked for, though nothing was done.
     if (error.code === 'commander.help') return failed(said.join(''), ExitCode.Usage);
-    if (error.exitCode !== 0) return failed(`${name}: ${plain(complaintOf(error.message, name))}\n`, ExitCode.Usage);
+    const called = calledBy(args, name);
+    if (error.exitCode !== 0) return failed(`${called}: ${plain(complaintOf(error.message, called))}\n`, ExitCode.Usage);
     await session.output.write(said.join(''));
     return ExitCode.Done;
   }
@@ -56,4 +57,13 @@ export async function runSwitchyard(args: readonly string[], name: string, sessi
     await session.errors.write(text);
     return code;
   }
+}
+
+/** The program with the words of the command that a command line begins with, as far as there is one: that has help of its own. */
+function calledBy(args: readonly string[], name: string): string {
+  const line = `${args.join(' ')} `;
+  const [words = ''] = COMMANDS.map((command) => command.words)
+    .filter((each) => line.startsWith(`${each} `))
+    .toSorted((a, b) => b.length - a.length);
+  return `${name} ${words}`.trimEnd();
 }

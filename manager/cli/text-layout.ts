@@ -2,10 +2,10 @@
 import { stripVTControlCharacters } from 'node:util';
 import wrapAnsi from 'wrap-ansi';
 
-/** Wrapped between words; words that are longer than a line are broken. */
-export function wrapWords(text: string, width: number): string[] {
+/** Wrapped between words; words that are longer than a line are broken, unless they are to stay `whole`. */
+export function wrapWords(text: string, width: number, { whole = false }: { readonly whole?: boolean } = {}): string[] {
   const plain = asOneLine(text);
-  return Number.isFinite(width) ? wrapAnsi(plain, Math.max(1, width), { hard: true }).split('\n') : [plain];
+  return Number.isFinite(width) ? wrapAnsi(plain, Math.max(1, width), { hard: !whole }).split('\n') : [plain];
 }
 
 /** The lines below the first are indented. */

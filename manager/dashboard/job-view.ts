@@ -9,7 +9,7 @@ import { creatorOf, submitterOf } from '../api/creator.ts';
 import { actInWords, actsOn, type JobAct } from '../api/job-acts.ts';
 import { readLastFailure, failureMessage } from '../api/last-failure.ts';
 import { SwitchyardCondition } from '../api/reasons.ts';
-import { earlierOf, keptPastOf, pastOf } from '../api/past-admissions.ts';
+import { earlierOf, keptPastOf, pastOf, type JobPast } from '../api/past-admissions.ts';
 import { writtenRecordOf, type AdmissionRecord, type PastAdmission } from '../api/records.ts';
 import { conditionViews } from './condition-view.ts';
 import { isQueued } from './job-line.ts';
@@ -32,17 +32,20 @@ export function jobView(
   const written = writtenRecordOf(job);
   const record = written.kind === 'Record' ? written.record : undefined;
   const failure = readLastFailure(job);
+  const earlier = earlierOf(job, record);
+  // A placement that is over holds nothing.
+  const held = earlier?.isOver === true ? undefined : record;
   const facts: Facts = [
     ['Kind', line.kind],
     ['Namespace', metadata.namespace],
     ['LocalQueue', line.queue],
     ['ClusterQueue', record?.clusterQueue],
-    ['Cluster', record?.cluster],
-    ['Flavors', record && [...new Set(Object.values(record.flavors))].join(', ')],
+    ['Cluster', held?.cluster],
+    ['Flavors', held && [...new Set(Object.values(held.flavors))].join(', ')],
     [
       'Charged',
-      record?.charged &&
-        Object.entries(record.charged)
+      held?.charged &&
+        Object.entries(held.charged)
           .map(([resource, amount]) => `${amount} ${resource}`)
           .join(', '),
     ],
@@ -56,12 +59,12 @@ export function jobView(
   ];
   return {
     line,
-    stages: stagesOf(job, line),
+    stages: stagesOf(job, line, queuedAgainMs(line, pastOf(line, earlier), held !== undefined)),
     facts: facts.flatMap(([name, value]) => (value === undefined || value === '' ? [] : [{ name, value: String(value) }])),
-    requests: record?.requests ?? {},
+    requests: held?.requests ?? {},
     conditions: conditionViews(status?.conditions),
     pods: podsOf(copies),
-    placements: pastOf(line, earlierOf(job, record)).admissions,
+    placements: pastOf(line, earlier).admissions,
     avoided: Object.entries(record?.avoid ?? {}).map(([cluster, { reason, until }]) => ({
       cluster,
       reason,
@@ -74,6 +77,14 @@ export function jobView(
       trace: traceOf(metadata.annotations?.[TRACE_ID_ANNOTATION], traceUrl),
     }),
   };
+}
+
+/** When the admission before the present one ended, or the hold after that; undefined: there was none. */
+function queuedAgainMs({ admittedMs }: JobLine, { admissions, holds }: JobPast, isAdmitted: boolean): number | undefined {
+  const before = isAdmitted ? admissions.slice(0, -1) : admissions;
+  const ends = [...before, ...holds].flatMap(({ untilMs }) => untilMs ?? []);
+  const passed = isAdmitted ? ends.filter((each) => each <= (admittedMs ?? 0)) : ends;
+  return passed.length === 0 ? undefined : Math.max(...passed);
 }
 
 type Facts = readonly (readonly [name: string, value: string | number | undefined])[];
@@ -164,6 +175,7 @@ export function keptJobView(kept: KeptJob, copies: readonly CopyPods[]): JobView
       endedMs: parseWireTime(kept.ended),
     }),
   };
+  const againMs = queuedAgainMs(line, keptPastOf(kept), kept.evicted !== true && line.admittedMs !== undefined);
   const at = (name: string, atMs: number | undefined): Stage[] => (atMs === undefined ? [] : [{ name, atMs, state: 'Done' }]);
   const facts: Facts = [
     ['Kind', kept.kind],
@@ -181,7 +193,7 @@ export function keptJobView(kept: KeptJob, copies: readonly CopyPods[]): JobView
   return {
     line,
     stages: [
-      ...at('Queued', line.createdMs),
+      ...(againMs === undefined ? at('Queued', line.createdMs) : at('Queued again', againMs)),
       ...at('Admitted', line.admittedMs),
       ...at('Started', line.startedMs),
       {
@@ -202,14 +214,17 @@ export function keptJobView(kept: KeptJob, copies: readonly CopyPods[]): JobView
 }
 
 /** The stages of a Job, reached and ahead. */
-function stagesOf({ status }: DeepReadonly<Job>, line: JobLine): Stage[] {
+function stagesOf({ status }: DeepReadonly<Job>, line: JobLine, againMs: number | undefined): Stage[] {
   const reserved = findCondition(status?.conditions, SwitchyardCondition.QuotaReserved);
   const dispatched = findTrueCondition(status?.conditions, SwitchyardCondition.Dispatched);
   const started = findTrueCondition(status?.conditions, SwitchyardCondition.Started);
   const ended = finishedCondition(status);
   const hasEnded = ended !== undefined;
   const waits = isQueued(line) || line.state === 'Resting';
-  const startedMs = parseWireTime(started?.lastTransitionTime) ?? line.startedMs;
+  // The condition tells of the first placement that started.
+  const startedMs = [parseWireTime(started?.lastTransitionTime), line.startedMs].find(
+    (each) => each !== undefined && each >= (againMs ?? 0),
+  );
   const stage = (name: string, atMs: number | undefined, isReached: boolean, isNow: boolean, about: string | undefined): Stage => ({
     name,
     state: isReached ? 'Done' : isNow ? 'Now' : 'Ahead',
@@ -226,7 +241,13 @@ function stagesOf({ status }: DeepReadonly<Job>, line: JobLine): Stage[] {
       }
     : stage('Ended', undefined, false, false, undefined);
   return [
-    stage('Queued', line.createdMs, true, false, line.queue === undefined ? 'in no queue' : `in ${line.queue}`),
+    stage(
+      againMs === undefined ? 'Queued' : 'Queued again',
+      againMs ?? line.createdMs,
+      true,
+      false,
+      line.queue === undefined ? 'in no queue' : `in ${line.queue}`,
+    ),
     stage(
       'Admitted',
       line.admittedMs,

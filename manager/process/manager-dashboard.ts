@@ -98,6 +98,7 @@ export function createManagerDashboard(
   let isFilled = false;
 
   const world = createSimulationClient({
+    kind,
     objects: () => ({
       jobs: informers.jobs.list(),
       namespaces: informers.namespaces.list(),

@@ -1,5 +1,6 @@
 import { Cluster, Redis, type RedisOptions } from 'ioredis';
 import { omitUndefined } from '../../shared/runtime/omit-undefined.ts';
+import { sleep, type Clock } from '../../shared/runtime/clock.ts';
 import type { Logger } from '../../shared/runtime/logger.ts';
 import { confineScripts } from './confined-scripts.ts';
 import type { RedisSettings, RedisTls } from './redis-settings.ts';
@@ -61,6 +62,19 @@ function connected({ servers, username, password, tls }: RedisSettings, patience
       return new Cluster([...servers.nodes], { redisOptions: common, enableOfflineQueue: patience === 'Patient' });
   }
 }
+
+const READY_MS = 10_000;
+
+/** Until the connection is made or has failed, or ten seconds have passed, or the signal. What it is good for a command shows. */
+export async function untilReady(connection: RedisConnection, clock: Clock, signal?: AbortSignal): Promise<void> {
+  if (connection.status === 'ready') return;
+  const settled = new AbortController();
+  const over = (): void => settled.abort();
+  for (const event of SETTLED) connection.once(event, over);
+  await sleep(clock, READY_MS, AbortSignal.any([settled.signal, ...(signal === undefined ? [] : [signal])]));
+  for (const event of SETTLED) connection.off(event, over);
+}
+const SETTLED = ['ready', 'error', 'end'] as const;
 
 const tlsOptions = ({ ca, cert, key, serverName }: RedisTls): NonNullable<RedisOptions['tls']> =>
   omitUndefined({ ca, cert, key, servername: serverName });

@@ -2,7 +2,7 @@ import { Cluster, type Redis } from 'ioredis';
 import { sleep, type Clock } from '../../shared/runtime/clock.ts';
 import type { Logger } from '../../shared/runtime/logger.ts';
 import type { RedisMetrics } from './redis-metrics.ts';
-import type { RedisConnection } from './redis-connection.ts';
+import { untilReady, type RedisConnection } from './redis-connection.ts';
 import { judgeRedis, LOSES, memoryOf, RedisTroubleReason, type RedisTrouble } from './redis-health.ts';
 import { omitUndefined } from '../../shared/runtime/omit-undefined.ts';
 
@@ -61,6 +61,8 @@ export function createRedisProbe({ connection, clock, log, metrics }: RedisProbe
     troubles: () => troubles,
     look,
     async run(signal) {
+      // A connection that is only being made takes no write, and says nothing of Redis.
+      await untilReady(connection, clock, signal);
       while (!signal.aborted) {
         await look();
         await sleep(clock, INTERVAL_MS, signal);

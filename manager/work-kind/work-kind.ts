@@ -77,6 +77,8 @@ export interface WorkKind<O extends WorkObject = WorkObject> {
 export interface SingleKind<O extends WorkObject = WorkObject> extends WorkKind<O> {
   /** Where a description says that its objects keep these fields; undefined: where a Job does. */
   readonly fields: Pick<WorkKindSpec, 'suspend' | 'managedBy'> | undefined;
+  /** The description that it was made of, by which another thread can make it; absent: none. */
+  readonly described?: WorkKindSpec;
   /** The fields of a patch that suspends or releases an object. */
   suspension(suspend: boolean): Record<string, unknown>;
   /** Why a value is no spec of this kind, as far as the manager reads it; empty where it is one. */

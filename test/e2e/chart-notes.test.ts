@@ -62,6 +62,13 @@ describe.skipIf(!canInstall() || !isSlow)('the notes of the charts', () => {
     const shared = ['--set', 'config.submissionQueue=switchyard-submissions', '--set', 'config.submissionNamespaces={default}'];
     const withRedis = await upgrade('--set', `redis.url=${installation.redis.url}`, ...shared);
     expect(withRedis).not.toMatch(/No Redis is named|a Redis of its own/);
+    // Whoever upgrades has done before what comes next after an installation.
+    expect(ofManager).not.toContain('Earlier charts');
+    expect(ofManager).toContain('Join a worker cluster');
+    expect(withRedis).not.toContain('Join a worker cluster');
+    expect(withRedis).toMatch(/^2\. Look whether all is well/m);
+    const announced = await upgrade('--set', `redis.url=${installation.redis.url}`, '--set', 'api.enabled=true', '--dry-run');
+    expect(announced).toMatch(/Earlier charts also served .*\n[^]*The HTTP API is announced at the address of its Service/);
     const rollout = commandsOf(withRedis).filter((command) => command.includes('rollout status'));
     expect(await type(home, rollout)).toContain('successfully rolled out');
     await until('submissions are taken', async () =>

@@ -77,6 +77,12 @@ test('a cluster leaves when its Jobs have moved, and its Secret goes with it', {
   );
 });
 
+test('a manager cluster without definitions is named as that, and not the cluster that joins', { timeout: LIMIT_MS }, async () => {
+  const { code, stderr } = await cli.run(['clusters', 'join', 'west', '--context', 'east'], { kubeconfig });
+  expect(code).toBe(1);
+  expect(stderr).toMatch(/^switchyard clusters join: the manager cluster does not serve what was asked for/);
+});
+
 test('a cluster joins by one command, with an account that may do what the manager does and nothing else', {
   timeout: LIMIT_MS,
 }, async () => {

@@ -164,7 +164,7 @@ describe('a Job that runs', { timeout: LIMIT_MS }, () => {
       code: 7,
       said: expect.objectContaining({ outcome: 'Failed', cluster: 'east', exitCode: 7, reason: 'PodFailurePolicy' }),
     });
-    expect(stderr).toMatch(/^no logs are shown: it runs on cluster east, of which no kubeconfig is at hand .*--cluster-kubeconfig/m);
+    expect(stderr).toMatch(/^no logs are shown: its pods are on cluster east, of which no kubeconfig is at hand .*--cluster-kubeconfig/m);
     expect(stderr).toMatch(/^kept\nteam\/run-\w+ failed on east in /m);
   });
 
@@ -196,7 +196,7 @@ describe('a Job that runs', { timeout: LIMIT_MS }, () => {
     expect({ code, stderr }).toEqual({
       code: 3,
       stderr: expect.stringMatching(
-        /it runs on cluster east, of which no kubeconfig is at hand .*; name one with --cluster-kubeconfig or --cluster-context\n$/,
+        /its pods are on cluster east, of which no kubeconfig is at hand .*; name one with --cluster-kubeconfig or --cluster-context, or have the manager follow them by -f\n$/,
       ),
     });
     await cli.run(['cancel', 'quiet', '-n', NAMESPACE, '--yes']);

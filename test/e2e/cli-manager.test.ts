@@ -235,13 +235,46 @@ describe('a tenant with view in one namespace', { timeout: LIMIT_MS }, () => {
     const { code, stdout } = await viewer('top');
     expect({ code, lines: stdout.split('\n') }).toEqual({
       code: 0,
-      lines: ['QUEUE  ADMITTED  WAITING  CPU', 'main   0/0       2/3      0/0', ''],
+      lines: [
+        'QUEUE  ADMITTED  WAITING  CPU',
+        'main   0/0       2/3      0/0',
+        'Left of the slash: your LocalQueues; right of it: the whole ClusterQueue.',
+        '',
+      ],
     });
     const asJson = JSON.parse((await viewer('top', '-o', 'json')).stdout) as object;
     expect(asJson).toMatchObject({ by: 'queue', groups: [{ name: 'main', waiting: 2, all: { waiting: 3 } }] });
     const byNamespace = await viewer('top', '--by', 'namespace');
     expect(byNamespace.stdout).toMatch(/^team +0 +2$/m);
     expect(byNamespace.stderr).toContain('only Jobs of namespace team: you may not list those of all namespaces\n');
+  });
+
+  test('lists their Jobs and LocalQueues, without the right to see which other kinds there are', async () => {
+    const { code, stdout, stderr } = await viewer('get');
+    expect(code).toBe(0);
+    expect(stdout).toMatch(/^train +batch /m);
+    expect(stderr).toMatch(/^only Jobs are shown: you may not list workkinds\.switchyard\.dev, /);
+    expect((await viewer('get', 'queues')).stdout).toMatch(/^batch +main +2 /m);
+    expect(await viewer('get', 'jobsets')).toMatchObject({ code: 1, stdout: '' });
+  });
+
+  test('is not told that there are no clusters where they may see none', async () => {
+    const { stdout } = await viewer('explain', 'next');
+    expect(stdout).toMatch(/^Clusters:\n {2}there are none that you may see\n/m);
+  });
+
+  test('is told where to look for a Job whose name was mistyped', async () => {
+    const { stderr } = await viewer('explain', 'trian');
+    expect(stderr).toMatch(/there is no Job trian in namespace team; switchyard get jobs -n team lists those that there are \(-A: /);
+  });
+
+  test('without the right to list LocalQueues is told to name one', async () => {
+    const { code, stderr } = await viewer('run', '-n', 'other', '--image', 'busybox');
+    expect({ code, stderr }).toEqual({
+      code: 2,
+      stderr:
+        'switchyard run: --queue: you may not list the LocalQueues of namespace other; write the name of the one that you were given\n',
+    });
   });
 
   test('sees names and states of clusters', async () => {
@@ -252,6 +285,8 @@ describe('a tenant with view in one namespace', { timeout: LIMIT_MS }, () => {
       stdout: expect.stringMatching(/^NAME +STATE +VERSION\neast +(Not known yet|Not ready|Lost) +-\n$/) as string,
     });
     expect((await viewer('clusters', '-o', 'name')).stdout).toBe('workercluster.switchyard.dev/east\n');
+    expect((await viewer('get', 'clusters', 'east')).stdout).toBe(stdout);
+    expect((await viewer('get', 'clusters', 'west', '-o', 'name')).stdout).toBe('');
   });
 
   test('asks what if, of their own Jobs', async () => {
@@ -259,7 +294,9 @@ describe('a tenant with view in one namespace', { timeout: LIMIT_MS }, () => {
     writeFileSync(file, stringify(manifest('team', 'more')));
     const { code, stdout, stderr } = await viewer('what-if', '--submit', `${file}=2`, '--quota', 'main:default:cpu=+8');
     expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
-    expect(stdout).toMatch(/^If\n {2}2 Jobs of \S+more\.yaml, document 1 were submitted\n {2}quota main:default:cpu=\+8\nthen,/);
+    expect(stdout).toMatch(
+      /^If\n {2}2 Jobs of \S+more\.yaml, document 1 were submitted\n {2}quota main:default:cpu=\+8\nthen, once all suspended Jobs have stopped,/,
+    );
     expect(stdout).toMatch(/^ {2}team\/more-1: Submitted: waits/m);
     expect(stdout).not.toContain('secret-plan');
     const hidden = await viewer('what-if', '--quota', 'foreign:default:cpu=9');
@@ -269,6 +306,16 @@ describe('a tenant with view in one namespace', { timeout: LIMIT_MS }, () => {
     });
     const whole = await viewer('what-if', '--remove', 'cluster/east');
     expect(whole).toMatchObject({ code: 1, stderr: expect.stringContaining('the manager does not try this for others') as string });
+  });
+
+  test('who tries a submission is told what asks the manager where it would run', async () => {
+    const file = path.join(directory, 'tried.yaml');
+    writeFileSync(file, stringify(manifest('team', 'tried')));
+    const { code, stderr } = await as('edit', 'submit', file, '--dry-run');
+    expect(code).toBe(0);
+    expect(stderr).toMatch(
+      /^All of them would be accepted\. Where they would run .*; switchyard what-if --submit FILE asks the manager\n$/,
+    );
   });
 
   test('reads the history of their namespace, and of no other', async () => {

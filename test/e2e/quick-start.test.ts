@@ -92,7 +92,7 @@ describe('npm start -- --keep', () => {
     expect(beside.output).toMatch(/ on east/);
     expect(beside.output).toMatch(/ on west/);
     expect(beside.output).toContain('job_controller_jobs_by_external_controller_total{controller_name="switchyard.dev/manager"} 5');
-    expect(beside.output).toMatch(/submitter of word-count: resolved with \{.*"succeeded":6/);
+    expect(beside.output).toMatch(/submitter of word-count: resolved with \{.*"succeeded": 6/);
     expect(beside.output).toMatch(/submitter of failure-policy: rejected with PodFailurePolicy: .*exit code 42/);
     expect(pids).toHaveLength(5);
     expect(pids.filter(isAlive)).toEqual([]);

@@ -115,7 +115,7 @@ test('what cannot be answered is said in one line', { timeout: LIMIT_MS }, async
     [
       1,
       '',
-      'explain: there is no Job absent in namespace team; switchyard get jobs -A lists the Jobs that there are, switchyard history those that have ended',
+      'explain: there is no Job absent in namespace team; switchyard get jobs -n team lists those that there are (-A: in all namespaces), switchyard history those that have ended',
     ],
     [1, '', expect.stringMatching(/^explain: Job team\/theirs is not Switchyard’s: it has no label switchyard\.dev\/queue-name, /)],
     [1, '', expect.stringMatching(/^explain: the manager cluster refused: .*forbidden/)],

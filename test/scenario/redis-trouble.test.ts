@@ -86,6 +86,17 @@ describe.each(redisPrograms())('%s', (program) => {
     expect(await probe.reasons()).toEqual([]);
   });
 
+  test('that is well is not said to be away while the first connection to it is made', async () => {
+    const redis = await aRedis({ program });
+    const probe = aProbe(singleRedis(redis.url));
+    const stop = new AbortController();
+    const running = probe.run(stop.signal);
+    while (probe.troubles() === undefined) await new Promise((resolve) => setImmediate(resolve));
+    expect(probe.troubles()).toEqual([]);
+    stop.abort();
+    await running;
+  });
+
   test('that asks for another password', async () => {
     const args = ['--requirepass', 'right'];
     const redis = await aRedis({ program, args, client: { password: 'right' } });

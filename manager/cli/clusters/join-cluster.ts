@@ -5,7 +5,7 @@ import { clientMay } from '../../../shared/kube/access-reviews.ts';
 import { isNotFound } from '../../../shared/kube/api-error.ts';
 import type { KubeClient } from '../../../shared/kube/client.ts';
 import { findCondition } from '../../../shared/kube/conditions.ts';
-import { ClusterCondition, WORKER_CLUSTERS } from '../../api/worker-cluster.ts';
+import { ClusterCondition, WORKER_CLUSTERS, type WorkerCluster } from '../../api/worker-cluster.ts';
 import { areFine, checkLines, clockCheck, note, ok, versionCheck, wrong, type Check } from '../checks.ts';
 import { connectWith, type ClusterChoice, type ClusterConnection } from '../cluster-connection.ts';
 import type { Form } from '../cluster-flags.ts';
@@ -14,6 +14,7 @@ import { ExitCode } from '../exit-codes.ts';
 import { followObjects } from '../follow-objects.ts';
 import { report } from '../report.ts';
 import type { Session } from '../session.ts';
+import { troubleWith } from '../trouble.ts';
 import { waitingFor } from '../waiting.ts';
 import { withCluster } from '../with-cluster.ts';
 import { accessObjects, askedRights, type AccessWish } from './access-rights.ts';
@@ -61,8 +62,15 @@ async function join(config: JoinConfig, home: ClusterConnection, worker: Cluster
     await report(session, config.output, { lines, value: { cluster: config.name, joined: code === ExitCode.Done, checks } });
     return code;
   };
+  // What goes wrong with the manager cluster is not said of the cluster that joins.
+  const atHome = <T>(work: Promise<T>): Promise<T> =>
+    work.catch((error: unknown) => {
+      throw troubleWith('the manager cluster', home.server, error);
+    });
+  const { items: joined } = await atHome(home.client.list(WORKER_CLUSTERS));
+  const homeUid = await atHome(uidOf(home.client));
   // 1. Who it is, and whether it can be used at all. Nothing is written.
-  checks.push(...(await looked(config, home.client, worker.client)));
+  checks.push(...(await looked(config, { homeUid, joined }, worker.client)));
   if (!areFine(checks)) return told(ExitCode.Failed);
   // 2. An account there, with a token of its own.
   const wish: AccessWish = {
@@ -86,20 +94,18 @@ async function join(config: JoinConfig, home: ClusterConnection, worker: Cluster
   checks.push(await rightsCheck(kubeconfig.here, wish));
   if (!areFine(checks)) return told(ExitCode.Failed);
   // 4. The manager learns of it.
-  await write(home.client, config, kubeconfig.forManager);
+  await atHome(write(home.client, config, kubeconfig.forManager));
   if (config.timeout === 0) return told(ExitCode.Done);
   // 5. And reaches it.
-  checks.push(await reachedByManager(home.client, config, session));
+  checks.push(await atHome(reachedByManager(home.client, config, session)));
   return told(areFine(checks) ? ExitCode.Done : ExitCode.Failed);
 }
 
-async function looked(config: JoinConfig, home: KubeClient, worker: KubeClient): Promise<Check[]> {
-  const [homeUid, uid, { items: joined }, version] = await Promise.all([
-    uidOf(home),
-    uidOf(worker),
-    home.list(WORKER_CLUSTERS),
-    versionOf(worker),
-  ]);
+/** The manager cluster, and what has joined it. */
+type Home = { readonly homeUid: string; readonly joined: readonly WorkerCluster[] };
+
+async function looked(config: JoinConfig, { homeUid, joined }: Home, worker: KubeClient): Promise<Check[]> {
+  const [uid, version] = await Promise.all([uidOf(worker), versionOf(worker)]);
   const other = joined.find(({ metadata, status }) => metadata.name !== config.name && status?.clusterUID === uid);
   const same = joined.find(({ metadata }) => metadata.name === config.name);
   const identity =

@@ -1,4 +1,6 @@
+import { WORKER_CLUSTERS } from '../../api/worker-cluster.ts';
 import { ExitCode } from '../exit-codes.ts';
+import { kindView } from '../get/kinds.ts';
 import { runGet, type GetConfig } from '../get/run.ts';
 import { plain } from '../plain-text.ts';
 import { asJson, asYaml } from '../rendering.ts';
@@ -20,9 +22,15 @@ export const runClusters = (config: GetConfig & ServerChoice, session: Session):
     }),
   );
 
-async function showStates({ output }: GetConfig, session: Session, manager: ManagerHttp): Promise<number> {
+/** What `get` lists; WorkerClusters as {@link runClusters} does. */
+export const runGetOrClusters = (config: GetConfig & ServerChoice, session: Session): Promise<number> =>
+  (kindView(config.wanted[0]?.word ?? '')?.resources.includes(WORKER_CLUSTERS) === true ? runClusters : runGet)(config, session);
+
+async function showStates({ output, wanted }: GetConfig, session: Session, manager: ManagerHttp): Promise<number> {
   const { body } = await manager.answerTo('GET', '/api/v1/clusters');
-  const { clusters } = body as { readonly clusters: readonly ClusterState[] };
+  const names = wanted.flatMap((each) => each.names);
+  const all = (body as { readonly clusters: readonly ClusterState[] }).clusters;
+  const clusters = names.length === 0 ? all : all.filter(({ name }) => names.includes(name));
   switch (output) {
     case 'json':
       await session.output.write(asJson({ clusters }));

@@ -70,7 +70,8 @@ export function judgeDeployment(
   const [wanted, ready] = [spec.replicas ?? 1, status?.readyReplicas ?? 0];
   const image = spec.template.spec.containers[0]?.image ?? 'none';
   const at = `-n ${metadata.namespace}`;
-  if (wanted === 0) return wrong(check, 'is scaled to 0', `kubectl ${at} scale deployment/${metadata.name} --replicas=2`);
+  if (wanted === 0)
+    return wrong(check, 'is scaled to 0', `kubectl ${at} scale deployment/${metadata.name} --replicas=${usualReplicas(deployment)}`);
   const count = `${ready}/${wanted} ready`;
   const trouble = missing[0] === undefined ? troubleOf(deployment, pods) : absenceOf(missing[0], at);
   if (ready >= wanted)
@@ -82,6 +83,9 @@ export function judgeDeployment(
     ? note(check, `${count}, image ${image}: its pods are starting`, 'look again in a minute')
     : wrong(check, `${count}, image ${image}: ${Number.isFinite(youngest) ? 'its pods do not become ready' : 'it has no pods'}`, describe);
 }
+
+/** The charts' defaults: of manager and worker a second one stands by. */
+const usualReplicas = ({ spec }: Deployment): number => (spec.template.spec.containers[0]?.name === 'certificates' ? 1 : 2);
 
 /** Neither a manager nor a worker takes longer for its first answer to a probe. */
 const STARTING_MS = 60_000;

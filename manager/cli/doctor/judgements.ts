@@ -147,7 +147,7 @@ export function judgeWebhooks(kind: 'mutating' | 'validating', configurations: r
       'has no caBundle: the API server cannot trust it',
       byCertManager
         ? 'look at the Certificate of cert-manager, and whether its injector runs'
-        : 'a manager writes it as soon as it runs: look at its Deployment and its log',
+        : 'the pods of the Deployment whose name ends in -certificates write it: look at these and their log',
       'SwitchyardWebhookFailing',
     );
   const seesJobs = webhook.rules?.some(
@@ -241,6 +241,12 @@ const REMEDIES: Readonly<Record<string, string>> = {
 const OTHER_CONTROLLER_REMEDY =
   'switchyard clusters join CONTEXT --built-in-controller where the worker is to run all Jobs there, or helm upgrade switchyard-worker without config.controllerName';
 
+function remedyFor(cluster: string, { type, reason }: { readonly type: string; readonly reason: string }): string {
+  if (reason === 'OtherController') return OTHER_CONTROLLER_REMEDY;
+  if (reason === 'KubeconfigMissing') return `switchyard clusters join CONTEXT --name ${cluster} writes it anew`;
+  return REMEDIES[type] ?? '';
+}
+
 function judgeCluster({ metadata, spec, status }: WorkerCluster, nowMs: number): Check {
   const check = `cluster ${metadata.name}`;
   const broken = Object.keys(REMEDIES)
@@ -251,12 +257,7 @@ function judgeCluster({ metadata, spec, status }: WorkerCluster, nowMs: number):
     return note(check, `the manager is connecting to it: ${broken.message}`, 'look again in a minute');
   const alert: SeenAlert = broken?.type === ClusterCondition.Able ? 'SwitchyardClusterNotAble' : 'SwitchyardClusterLost';
   if (broken !== undefined)
-    return wrong(
-      check,
-      `${broken.type}=False (${broken.reason}): ${broken.message}`,
-      broken.reason === 'OtherController' ? OTHER_CONTROLLER_REMEDY : (REMEDIES[broken.type] ?? ''),
-      alert,
-    );
+    return wrong(check, `${broken.type}=False (${broken.reason}): ${broken.message}`, remedyFor(metadata.name, broken), alert);
   const ready = findCondition(status?.conditions, ClusterCondition.Ready);
   if (ready === undefined) return note(check, 'the manager has said nothing of it yet', 'look whether the manager runs');
   if (ready.status !== 'True')

@@ -1,11 +1,10 @@
 import { readRedisSettings } from '../../config/read-redis-settings.ts';
 import type { RedisConfig } from '../../config/redis-flags.ts';
-import { connectRedis, type RedisConnection } from '../../submission/redis-connection.ts';
+import { systemClock } from '../../../shared/runtime/clock.ts';
+import { connectRedis, untilReady, type RedisConnection } from '../../submission/redis-connection.ts';
 import { observeRedis } from '../../submission/redis-probe.ts';
 import type { RedisSettings } from '../../submission/redis-settings.ts';
 import type { RedisFound } from './redis-judgements.ts';
-
-const ANSWER_MS = 10_000;
 
 /**
  * Writes the key by which the manager, too, sees whether Redis takes anything, and asks what it says of itself. Throws FlagError for a file
@@ -19,7 +18,7 @@ export async function lookAtRedis(config: RedisConfig, now: () => number): Promi
   const url = settings.servers.kind === 'Single' ? new URL(settings.servers.url) : undefined;
   const known = { address: addressOf(settings), hasPassword: settings.password !== undefined || (url?.password ?? '') !== '' };
   try {
-    await untilReady(connection);
+    await untilReady(connection, systemClock);
     const beforeMs = now();
     const { problem, masters } = await observeRedis(connection);
     const tookMs = now() - beforeMs;
@@ -28,16 +27,6 @@ export async function lookAtRedis(config: RedisConfig, now: () => number): Promi
   } finally {
     connection.disconnect();
   }
-}
-
-/** Or not: that is seen by what comes of a write. */
-async function untilReady(connection: RedisConnection): Promise<void> {
-  const timer = Promise.withResolvers<void>();
-  const late = setTimeout(() => timer.resolve(), ANSWER_MS);
-  connection.once('ready', () => timer.resolve());
-  connection.once('error', () => timer.resolve());
-  await timer.promise;
-  clearTimeout(late);
 }
 
 /** Only some may ask. */

@@ -67,7 +67,7 @@ function waitingLines(explanation: Waits): string[] {
     'Quota:',
     ...flavors.map(flavorLine),
     'Clusters:',
-    ...(clusters.length === 0 ? ['  there are none'] : clusters.flatMap(clusterLines)),
+    ...(clusters.length === 0 ? ['  there are none that you may see'] : clusters.flatMap(clusterLines)),
     ...(outcome === 'Next' ? [] : changeLines(changes)),
   ];
 }

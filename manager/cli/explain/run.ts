@@ -88,7 +88,7 @@ async function jobOf(
   if (job !== undefined) return { job, by };
   const { resource } = by.kind.of(found.key.name);
   throw new CommandError(
-    `${noSuchJob(found)}; switchyard get ${resource.plural} -A lists the ${resource.kind}s that there are, switchyard history those that have ended`,
+    `${noSuchJob(found)}; switchyard get ${resource.plural} -n ${plain(found.key.namespace)} lists those that there are (-A: in all namespaces), switchyard history those that have ended`,
   );
 }
 

@@ -20,13 +20,19 @@ export function timelineOf(job: DeepReadonly<Job>, events: readonly DeepReadonly
     status.conditions?.find((each) => each.type === type && each.status === 'True');
   const ended = finishedCondition(status);
   const why = [ended?.reason, ended?.message].filter((each) => each !== undefined && each !== '').join(', ');
-  const steps = [
-    { at: metadata.creationTimestamp, what: 'made' },
-    ...earlierPlacements(events, record?.evicted === true ? undefined : record?.since),
+  const isOver = record?.evicted === true;
+  const told = earlierPlacements(events, isOver ? undefined : record?.since);
+  const last = [
     { at: record?.since, what: `admitted to cluster ${record?.cluster ?? ''} by cluster queue ${record?.clusterQueue ?? ''}` },
     { at: condition(SwitchyardCondition.Preempted)?.lastTransitionTime, what: 'suspended for the sake of another Job' },
     { at: condition(SwitchyardCondition.Dispatched)?.lastTransitionTime, what: 'its copy was made there' },
     { at: condition(SwitchyardCondition.Started)?.lastTransitionTime, what: 'started: a pod was ready, or had ended' },
+  ];
+  const steps = [
+    { at: metadata.creationTimestamp, what: 'made' },
+    ...told,
+    // Of a placement that is over the Events tell all.
+    ...(isOver && told.length > 0 ? [] : last),
     { at: ended?.lastTransitionTime, what: ended?.type === 'Failed' ? `failed${why === '' ? '' : `: ${why}`}` : 'complete' },
   ];
   // Of one second they stay in the order of the way.

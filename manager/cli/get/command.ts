@@ -1,6 +1,7 @@
 import { FlagError, text, wordsOf, type FlagTable } from '../../../shared/runtime/flags.ts';
 import { ALL_NAMESPACES_FLAG, CLUSTER_FLAGS, LISTING_FLAGS, NAMESPACE_FLAG, SELECTOR_FLAG } from '../cluster-flags.ts';
 import { command } from '../command.ts';
+import { SERVER_FLAGS } from '../server/flags.ts';
 import { VIEW_WORDS, kindView } from './kinds.ts';
 import { EVERY_KIND, wantedOf } from './wanted.ts';
 import { WORK_COLUMN_NAMES } from './work-view.ts';
@@ -11,6 +12,7 @@ const FLAGS = {
   ...ALL_NAMESPACES_FLAG,
   ...SELECTOR_FLAG,
   ...LISTING_FLAGS,
+  ...SERVER_FLAGS,
   state: { value: 'STATE,...', about: 'only those whose column STATE is one of these, such as Waiting,Held', parse: wordsOf },
   'sort-by': {
     value: 'COLUMN',
@@ -25,7 +27,8 @@ export const GET = command({
   about:
     'Jobs are those that Switchyard runs, with where they are, how far they have come, and why they wait or have failed; queues are LocalQueues; clusters are WorkerClusters. ' +
     'Objects of the kinds that WorkKinds describe are listed as Jobs are; all lists them with the Jobs, in a table with a column KIND. ' +
-    'Costs one LIST of each kind, and a WATCH with -w. Kinds other than jobs, queues and clusters also cost one LIST of WorkKinds, and need the right to it.',
+    'Costs one LIST of each kind, and a WATCH with -w. Kinds other than jobs, queues and clusters also cost one LIST of WorkKinds, and need the right to it; without it, all lists Jobs alone. ' +
+    'Users who may not list WorkerClusters see their names and states, through the manager (--server).',
   operands: [
     {
       usage: '[KIND]',
@@ -66,5 +69,5 @@ export const GET = command({
       throw new FlagError('--watch: changes come in their own order, of all states; leave out --state and --sort-by');
     return { ...values, wanted, column };
   },
-  load: async () => (await import('./run.ts')).runGet,
+  load: async () => (await import('../clusters/run.ts')).runGetOrClusters,
 });

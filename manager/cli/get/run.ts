@@ -37,7 +37,8 @@ export type GetConfig = ClusterChoice & {
 
 export const runGet = (config: GetConfig, session: Session): Promise<number> =>
   withCluster(config, async (connection) => {
-    const { view, names } = await viewOf(connection, config.wanted);
+    const { view, names, unknownKinds } = await viewOf(connection, config.wanted);
+    if (unknownKinds !== undefined) await session.errors.write(`only Jobs are shown: ${unknownKinds}\n`);
     const isNamespaced = view.resources.every(({ namespaced }) => namespaced);
     const namespace = !isNamespaced || config['all-namespaces'] ? '' : (config.namespace ?? connection.namespace);
     const listing = { view, names, namespace };
@@ -55,14 +56,26 @@ export const runGet = (config: GetConfig, session: Session): Promise<number> =>
 const whyRefused = ({ plural, group }: Resource, error: ApiError): string =>
   error.code === 404 ? `the cluster does not serve ${plural}.${group}; its WorkKind is left` : plain(error.message);
 
+/** `unknownKinds`: why there are Jobs alone where every kind is wanted. */
+type View = Omit<Listing, 'namespace'> & { readonly unknownKinds?: string };
+
 /** Throws CommandError for a kind that there is not, and as {@link readWorkKinds} where a kind other than Job must be known. */
-async function viewOf(connection: ClusterConnection, wanted: readonly Wanted[]): Promise<Omit<Listing, 'namespace'>> {
+async function viewOf(connection: ClusterConnection, wanted: readonly Wanted[]): Promise<View> {
   const [only] = wanted;
   const fixed = only && kindView(only.word);
   if (fixed !== undefined) return { view: fixed, names: new Map(fixed.resources.map((resource) => [resource, only?.names ?? []])) };
   const jobs = connection.kind.of(undefined) as SingleKind;
   const isForJobs = wanted.every(({ word }) => isWordFor(jobs.resource, word));
-  const kinds = isForJobs ? [jobs] : [jobs, ...(await connection.kinds()).kind.others];
+  let unknownKinds: string | undefined;
+  const others = isForJobs
+    ? undefined
+    : await connection.kinds().catch((error: unknown) => {
+        // Whoever wants all sees what there is for them.
+        if (!(error instanceof CommandError) || wanted.some(({ word }) => word !== EVERY_KIND)) throw error;
+        unknownKinds = error.message;
+        return undefined;
+      });
+  const kinds = [jobs, ...(others?.kind.others ?? [])];
   const names = new Map<Resource, readonly string[]>();
   for (const { word, names: some } of wanted) {
     const meant = word === EVERY_KIND ? kinds : kinds.filter(({ resource }) => isWordFor(resource, word)).slice(0, 1);
@@ -70,7 +83,7 @@ async function viewOf(connection: ClusterConnection, wanted: readonly Wanted[]):
     for (const { resource } of meant) names.set(resource, [...(names.get(resource) ?? []), ...some]);
   }
   const shown = kinds.filter(({ resource }) => names.has(resource));
-  return { view: workView(shown.map(({ resource }) => resource.plural).join(' or '), shown), names };
+  return { view: workView(shown.map(({ resource }) => resource.plural).join(' or '), shown), names, ...omitUndefined({ unknownKinds }) };
 }
 
 /** Those in the wanted states, in the wanted order. */

@@ -1,5 +1,6 @@
 import { parseWireTime } from '../../../shared/api/wire-time.ts';
 import { failureMessage } from '../../api/last-failure.ts';
+import { keptPastOf, waitingMs } from '../../api/past-admissions.ts';
 import { sanitizeText } from '../../api/sanitize-text.ts';
 import type { HistoryPods, HistoryRecord } from '../../history/history-record.ts';
 import { wordOf } from '../../work-kind/qualified-name.ts';
@@ -23,8 +24,8 @@ export function historyTable(records: readonly HistoryRecord[], withNamespace: b
         String(record.succeeded),
         String(record.failed),
         String(Math.max(0, (record.placements ?? 1) - 1)),
-        spanText(record.created, record.started ?? record.admitted),
-        spanText(record.started, record.ended),
+        waitedText(record),
+        ranText(record),
         `${formatAge(Math.max(0, nowMs - (parseWireTime(record.ended) ?? nowMs)))} ago`,
       ],
       note:
@@ -35,9 +36,23 @@ export function historyTable(records: readonly HistoryRecord[], withNamespace: b
   };
 }
 
-function spanText(from: string | undefined, to: string | undefined): string {
-  const [fromMs, toMs] = [parseWireTime(from), parseWireTime(to)];
-  return fromMs === undefined || toMs === undefined ? '' : formatDuration(Math.max(0, toMs - fromMs));
+/** In no place: until the start of its last placement, or its end where it had none any more. */
+function waitedText(record: HistoryRecord): string {
+  const past = keptPastOf(record);
+  const isOver = record.evicted === true;
+  const [fromMs, untilMs] = [record.created, isOver ? record.ended : (record.started ?? record.admitted)].map(parseWireTime);
+  if (fromMs === undefined || untilMs === undefined) return '';
+  // What the last placement needed to start counts.
+  const admissions = isOver ? past.admissions : past.admissions.slice(0, -1);
+  const waited = waitingMs({ ...past, admissions }, fromMs, Math.max(fromMs, untilMs));
+  return waited === undefined ? '' : formatDuration(waited);
+}
+
+/** In its last placement. */
+function ranText(record: HistoryRecord): string {
+  const fromMs = parseWireTime(record.started);
+  const untilMs = record.evicted === true ? keptPastOf(record).admissions.at(-1)?.untilMs : parseWireTime(record.ended);
+  return fromMs === undefined || untilMs === undefined ? '' : formatDuration(Math.max(0, untilMs - fromMs));
 }
 
 /** What pods ended with, a line each. */

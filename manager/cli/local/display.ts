@@ -1,6 +1,6 @@
 import type { JobRow } from '../job-row.ts';
 import { changedLines, liveTable } from './table.ts';
-import { cutLine, wrapHanging } from '../text-layout.ts';
+import { cutLine, wrapWords } from '../text-layout.ts';
 
 /** Where the Jobs are shown while they run. */
 export interface Display {
@@ -51,7 +51,8 @@ export function terminalDisplay(output: Terminal, now: () => number): Display {
       present = line;
       paint([]);
     },
-    note: (line) => paint(wrapHanging(line, width(), 2)),
+    // An address that is longer than a line is the terminal's to wrap: what is broken here cannot be followed or copied.
+    note: (line) => paint(wrapWords(line, width() - 2, { whole: true }).map((each, index) => (index === 0 ? each : `  ${each}`))),
     end() {
       shown = [];
       latest = [];

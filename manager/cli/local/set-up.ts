@@ -41,17 +41,37 @@ const admissionKind = (kind: string, plural = `${kind.toLowerCase()}s`): Resourc
   namespaced: false,
 });
 
+const rbac = (kind: string): Resource => ({
+  group: 'rbac.authorization.k8s.io',
+  version: 'v1',
+  plural: `${kind.toLowerCase()}s`,
+  kind,
+  namespaced: true,
+});
+
 /** Namespace of the kubeconfig Secrets. */
 export const SYSTEM_NAMESPACE = 'switchyard-system';
 
+/** Whoever has Kubernetes' own role view, edit or admin in a namespace sees what is Switchyard's there, as the chart has it. */
+const VIEW_ROLE = {
+  metadata: {
+    name: 'switchyard-view',
+    labels: Object.fromEntries(['view', 'edit', 'admin'].map((role) => [`rbac.authorization.k8s.io/aggregate-to-${role}`, 'true'])),
+  },
+  rules: [
+    { apiGroups: ['switchyard.dev'], resources: SWITCHYARD_KINDS.map(({ resource }) => resource.plural), verbs: ['get', 'list', 'watch'] },
+  ],
+};
+
 /**
- * Of what `helm install switchyard-manager` would do on a manager cluster: the kinds, and the namespace of the kubeconfigs. Resolves when
- * the kinds are served.
+ * Of what `helm install switchyard-manager` would do on a manager cluster: the kinds, who may look at them, and the namespace of the
+ * kubeconfigs. Resolves when the kinds are served.
  */
 export async function installKinds(client: WriteClient & RawClient, root: string): Promise<void> {
   const folder = path.join(root, 'charts', 'switchyard-manager', 'files', 'crds');
   for (const file of readdirSync(folder).toSorted())
     await client.create(CUSTOM_RESOURCE_DEFINITIONS, parse(readFileSync(path.join(folder, file), 'utf8')) as KubeObject);
+  await client.create({ ...rbac('ClusterRole'), namespaced: false }, VIEW_ROLE as never);
   await client.create(NAMESPACES, { metadata: { name: SYSTEM_NAMESPACE } });
   while (!(await areServed(client))) await sleep(systemClock, POLL_MS);
 }
@@ -165,13 +185,6 @@ export async function joinCluster(client: WriteClient, name: string, kubeconfig:
 /** Has the cluster say where the manager's HTTP API is, as the chart does. */
 export async function publishManager(client: WriteClient, server: string): Promise<void> {
   const { namespace, name } = MANAGER_ADDRESS;
-  const rbac = (kind: string): Resource => ({
-    group: 'rbac.authorization.k8s.io',
-    version: 'v1',
-    plural: `${kind.toLowerCase()}s`,
-    kind,
-    namespaced: true,
-  });
   await client.create(CONFIG_MAPS, { metadata: { namespace, name }, data: { server } });
   const rules = [{ apiGroups: [''], resources: ['configmaps'], resourceNames: [name], verbs: ['get'] }];
   await client.create(rbac('Role'), { metadata: { namespace, name }, rules } as never);

@@ -50,7 +50,9 @@ export async function submitExamples({ client, redisUrl, examples, folder, clean
 async function outcomeOf(name: string, submitter: Client, key: string, timeoutMs: number): Promise<SubmitterOutcome> {
   if (timeoutMs === 0) return { name, settled: 'unsettled', value: '' };
   try {
-    return { name, settled: 'resolved', value: JSON.stringify(await submitter.wait(key, { timeout: timeoutMs })) };
+    const outcome = await submitter.wait(key, { timeout: timeoutMs });
+    // With spaces, at which a terminal's lines end.
+    return { name, settled: 'resolved', value: JSON.stringify(outcome, undefined, 1).replaceAll(/\n */g, ' ') };
   } catch (error) {
     return { name, settled: 'rejected', value: error instanceof Error ? error.message : String(error) };
   }

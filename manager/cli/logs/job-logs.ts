@@ -112,14 +112,14 @@ export function createJobLogs({ kind, clusters, form, session, onTrouble, otherw
   };
 }
 
-/** Throws CommandError where no kubeconfig of that cluster is at hand. */
-export function connectTo(cluster: string, choice: WorkerChoice): ClusterConnection {
+/** Throws CommandError where no kubeconfig of that cluster is at hand; `otherwise` is what else there is to do about it. */
+export function connectTo(cluster: string, choice: WorkerChoice, otherwise = ''): ClusterConnection {
   try {
     return connect(workerChoice(cluster, choice));
   } catch (error) {
     if (!(error instanceof FlagError)) throw error;
     throw new CommandError(
-      `it runs on cluster ${plain(cluster)}, of which no kubeconfig is at hand (${error.message}); name one with --cluster-kubeconfig or --cluster-context`,
+      `its pods are on cluster ${plain(cluster)}, of which no kubeconfig is at hand (${error.message}); name one with --cluster-kubeconfig or --cluster-context${otherwise}`,
       ExitCode.Unreachable,
       { cause: error },
     );

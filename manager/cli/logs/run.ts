@@ -88,7 +88,7 @@ async function printPods(
   const { namespace } = job.metadata;
   const labelSelector = podsOfCopies(kind, job);
   if (labelSelector === undefined) return { pods: 0, unread: 0 };
-  const connection = connectTo(cluster, config);
+  const connection = connectTo(cluster, config, ', or have the manager follow them by -f');
   try {
     const { items } = await connection.client.list(PODS, { namespace, labelSelector });
     const pods = items.filter((pod) => isChosenPod(pod, config));

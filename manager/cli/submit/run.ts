@@ -139,7 +139,9 @@ async function abreast<A, B>(all: readonly A[], each: (one: A) => Promise<B>, pr
 async function sayWhere(connection: ClusterConnection, tried: readonly Job[], session: Session, output: Form): Promise<number> {
   const explanations = await explanationsOf(connection, tried, session.now());
   if (typeof explanations === 'string')
-    await session.errors.write(`All of them would be accepted. Where they would run cannot be said: ${explanations}\n`);
+    await session.errors.write(
+      `All of them would be accepted. Where they would run cannot be said: ${explanations}; switchyard what-if --submit FILE asks the manager\n`,
+    );
   const { known, others } = typeof explanations === 'string' ? { known: [], others: [] } : explanations;
   const lines =
     known.length === 0

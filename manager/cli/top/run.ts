@@ -43,7 +43,11 @@ export const runTop = (config: TopConfig, session: Session): Promise<number> =>
           async manager(manager) {
             const queues = await sharedQueues(manager);
             const table = formatTable(shareTable(queues), session.output.width);
-            return { lines: queues.length === 0 ? ['You have no queue.'] : table, groups: shareValue(queues) };
+            if (queues.length === 0) return { lines: ['You have no queue.'], groups: [] };
+            return {
+              lines: [...table, 'Left of the slash: your LocalQueues; right of it: the whole ClusterQueue.'],
+              groups: shareValue(queues),
+            };
           },
         })
       : await all().catch(async (error: unknown) => {

@@ -86,7 +86,7 @@ function effectLines(said: readonly string[], { queues, jobs, more, isSettled }:
   return [
     'If',
     ...said.map((each) => `  ${each}`),
-    'then, once all Jobs that are suspended have stopped, and if none ends and no other comes:',
+    'then, once all suspended Jobs have stopped, and if no Job ends and no other Job arrives:',
     '',
     ...(jobs.length === 0
       ? ['No Job of yours is affected.']

@@ -31,8 +31,7 @@ export function whatIfText({ effects, untouched, settled }: WhatIf, said: readon
     ...said.map((each) => `  ${each}`),
     ...(said.length === 0 ? [] : ['then, once all suspended Jobs have stopped, and if no Job ends and no other Job arrives:']),
     ...(effects.length === 0 ? ['', 'No Job is affected.'] : groups),
-    '',
-    `${untouched} ${untouched === 1 ? 'Job is' : 'Jobs are'} not affected.`,
+    ...(untouched === 0 ? [] : ['', `${untouched} ${untouched === 1 ? 'Job is' : 'Jobs are'} not affected.`]),
     ...(settled ? [] : ['The simulation did not settle: this is its state when it was stopped.']),
   ];
   return `${lines.flatMap((line) => wrapped(line, width)).join('\n')}\n`;

@@ -92,7 +92,7 @@ export function createRunTimeSampler({ running, nowMs }: Pick<Stage, 'running' |
         ...(queuesWithoutHistory.size === 0
           ? []
           : [
-              `no Job of cluster queue ${[...queuesWithoutHistory].toSorted().slice(0, BASES_MAX).join(', ')} has ended yet: the estimate uses other queues`,
+              `no Job of cluster ${queuesWithoutHistory.size === 1 ? 'queue' : 'queues'} ${[...queuesWithoutHistory].toSorted().slice(0, BASES_MAX).join(', ')} has ended yet: the estimate uses other queues`,
             ]),
       ];
     },

@@ -4,6 +4,7 @@ import { isFinished } from '../../../shared/kube/conditions.ts';
 import type { Clock, Timer } from '../../../shared/runtime/clock.ts';
 import type { Logger } from '../../../shared/runtime/logger.ts';
 import { createTimeSlices } from '../../../shared/runtime/time-slices.ts';
+import type { WorkKind } from '../../work-kind/work-kind.ts';
 import type { ManagerFlags, WorldObjects } from '../world/world-objects.ts';
 import type { SimulationResult, SimulationQuery } from './simulation-queries.ts';
 import type { FromThread, ToThread } from './simulation-worker.ts';
@@ -19,6 +20,7 @@ export interface SimulationClient {
 }
 
 export type SimulationClientDeps = {
+  readonly kind: WorkKind;
   /** The current objects of the caches; their Jobs must be immutable. */
   readonly objects: () => WorldObjects;
   readonly flags: ManagerFlags;
@@ -41,7 +43,8 @@ const MEMORY_MIB = 768;
 
 type Thread = { readonly worker: Worker; sentMs: number; reuseMs: number };
 
-export function createSimulationClient({ objects, flags, clock, log }: SimulationClientDeps): SimulationClient {
+export function createSimulationClient({ kind, objects, flags, clock, log }: SimulationClientDeps): SimulationClient {
+  const described = kind.others.flatMap((each) => each.described ?? []);
   let thread: Thread | undefined;
   let last: Promise<unknown> = Promise.resolve();
   let idle: Timer | undefined;
@@ -72,7 +75,7 @@ export function createSimulationClient({ objects, flags, clock, log }: Simulatio
     const { jobs, ...others } = objects();
     const all = [...jobs];
     const nowMs = clock.now();
-    send({ kind: 'World', objects: others, flags, nowMs });
+    send({ kind: 'World', described, objects: others, flags, nowMs });
     const slices = createTimeSlices(clock, SLICE_MS);
     let spentMs = 0;
     const over: DeepReadonly<WorkObject>[] = [];

@@ -1,12 +1,22 @@
 /** The thread that simulation-client.ts starts: it receives a world and answers queries about it, without blocking the manager. */
 import { parentPort, type MessagePort } from 'node:worker_threads';
 import type { DeepReadonly, WorkObject } from '../../../shared/api/kubernetes.ts';
+import type { WorkKindSpec } from '../../api/work-kind.ts';
 import { JOB_KIND } from '../../work-kind/job/job-kind.ts';
+import { createKinds } from '../../work-kind/kinds.ts';
+import type { WorkKind } from '../../work-kind/work-kind.ts';
 import type { ManagerFlags, WorldObjects } from '../world/world-objects.ts';
 import { answering, type AnswerQuery, type SimulationResult, type SimulationQuery } from './simulation-queries.ts';
 
 export type ToThread =
-  | { readonly kind: 'World'; readonly objects: Omit<WorldObjects, 'jobs'>; readonly flags: ManagerFlags; readonly nowMs: number }
+  | {
+      readonly kind: 'World';
+      /** The kinds beside Jobs. */
+      readonly described: readonly WorkKindSpec[];
+      readonly objects: Omit<WorldObjects, 'jobs'>;
+      readonly flags: ManagerFlags;
+      readonly nowMs: number;
+    }
   /** Jobs of that world, in parts. */
   | { readonly kind: 'Jobs'; readonly jobs: readonly DeepReadonly<WorkObject>[] }
   | { readonly kind: 'Ask'; readonly question: SimulationQuery };
@@ -19,10 +29,10 @@ function serve(port: MessagePort): void {
   let jobs: DeepReadonly<WorkObject>[] = [];
   let answer: AnswerQuery | undefined;
 
-  const answered = (question: SimulationQuery): FromThread => {
+  const answered = async (question: SimulationQuery): Promise<FromThread> => {
     if (world === undefined) return { problem: 'no world was sent' };
     try {
-      answer ??= answering(JOB_KIND, { ...world.objects, jobs }, world.flags, world.nowMs);
+      answer ??= answering(await kindOf(world.described), { ...world.objects, jobs }, world.flags, world.nowMs);
       return { answer: answer(question) };
     } catch (error) {
       return { problem: error instanceof Error ? (error.stack ?? error.message) : String(error) };
@@ -38,7 +48,23 @@ function serve(port: MessagePort): void {
         for (const job of message.jobs) jobs.push(job);
         return;
       case 'Ask':
-        port.postMessage(answered(message.question));
+        // The client asks one question at a time, and sends nothing before its answer.
+        void answered(message.question).then((said) => port.postMessage(said));
     }
   });
+}
+
+/** Jobs and the kinds of these descriptions, which the manager has compiled as well. */
+async function kindOf(described: readonly WorkKindSpec[]): Promise<WorkKind> {
+  if (described.length === 0) return JOB_KIND;
+  // The evaluator of expressions is loaded only where there are some.
+  const [{ compileDescription }, { describedKind }] = await Promise.all([
+    import('../../work-kind/described/description.ts'),
+    import('../../work-kind/described/described-kind.ts'),
+  ]);
+  const others = described.flatMap((spec) => {
+    const compiled = compileDescription(spec);
+    return compiled.kind === 'Refused' ? [] : [describedKind(compiled.description)];
+  });
+  return createKinds(JOB_KIND, others);
 }

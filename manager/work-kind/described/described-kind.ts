@@ -36,6 +36,7 @@ export function describedKind(description: Description): SingleKind {
         : { resource, suspend, suspendedCondition: description.state.suspendedCondition },
     podsOf: (copy) => podSelectorOf(description, copy),
     resource,
+    described: description.spec,
     fields: { suspend: pathText(suspend), ...(managedBy && { managedBy: { path: pathText(managedBy.path), home: managedBy.home } }) },
     controllerOf: (object) => controllerOf(description, object),
     isSuspended: (object) => valueAt(object, suspend) === true,

@@ -18,6 +18,8 @@ import { type FieldPath, parsePath } from '../../../shared/api/field-path.ts';
 
 /** A description of a kind, compiled: its paths are read, and each of its expressions is checked and ready. */
 export type Description = {
+  /** What was compiled. */
+  readonly spec: WorkKindSpec;
   readonly resource: Resource<WorkObject>;
   readonly suspend: FieldPath;
   readonly managedBy: ManagedBy | undefined;
@@ -85,6 +87,7 @@ export function compileDescription(spec: WorkKindSpec): CompiledDescription {
   const reader = readerInto(problems);
   const { group, version, resource: plural, kind, copies, status, state } = spec;
   const description: Description = {
+    spec,
     resource: { group, version, plural, kind, namespaced: true },
     suspend: reader.path('spec.suspend', spec.suspend),
     managedBy: spec.managedBy && {

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { earlierOf, keptPastOf, pastOf, stateAt, type KeptAdmissions } from '../../../../manager/api/past-admissions.ts';
+import { earlierOf, keptPastOf, pastOf, stateAt, waitingMs, type KeptAdmissions } from '../../../../manager/api/past-admissions.ts';
 import { endedRecord } from '../../../../manager/admission/cache/execution-time.ts';
 import type { AdmissionRecord } from '../../../../manager/api/records.ts';
 import { seededRandom } from '../../../../shared/runtime/random.ts';
@@ -40,6 +40,14 @@ test('past admissions that took longer together than the seal says are not of th
     holds: [],
     unknownUntilMs: T + 100_000,
   });
+});
+
+test('a Job waits while it is neither admitted nor held, and nobody knows how long where that is not recorded', () => {
+  const [from, until] = [T, T + 100_000];
+  expect(waitingMs({ admissions: [], holds: [] }, from, until)).toBe(100_000);
+  const holds = [{ fromMs: T + 25_000, untilMs: T + 50_000 }];
+  expect(waitingMs({ admissions: [span(20, 30), span(90, 200)], holds }, from, until)).toBe(60_000);
+  expect(waitingMs({ admissions: [], holds: [], unknownUntilMs: T + 10_000 }, from, until)).toBeUndefined();
 });
 
 test('a hold lasts from its act to its release, or to the next admission where nobody released it by an act', () => {

@@ -10,6 +10,8 @@ test.each([
   [['completion', 'bash'], 0, /complete/, /^$/],
   // Nothing was done, so that it is no success.
   [[], 2, /^$/, /^Usage: switchyard /],
+  [['queues', '-A'], 2, /^$/, /^switchyard queues: unknown option "-A"; switchyard queues --help lists what there is\n$/],
+  [['clusters', 'join', 'east', '--nme', 'west'], 2, /^$/, /^switchyard clusters join: unknown option "--nme"; did you mean --name\?\n$/],
   [['explan'], 2, /^$/, /^switchyard: unknown command "explan"; did you mean explain\?\n$/],
   [['get', 'jobs', '-o', 'poem'], 2, /^$/, /^switchyard get: --output: "poem" is unknown; choose from table, /],
   [['import', 'kueue', '/none.yaml'], 1, /^$/, /\/none\.yaml cannot be read: ENOENT/],

@@ -75,6 +75,64 @@ describe('the story of a Job', () => {
     expect(viewOf(aHomeJob()).placements).toEqual([]);
   });
 
+  test('that has moved begins its way again where the placement before ended', () => {
+    const [created, since, until] = ['2026-01-01T00:00:00Z', '2026-01-01T00:10:00Z', '2026-01-01T00:20:00Z'];
+    const started = condition('Started', 'True', 'Started', '', '2026-01-01T00:11:00Z');
+    const dispatched = condition('Dispatched', 'True', 'Dispatched', '', '2026-01-01T01:00:01Z');
+    const moved = viewOf(
+      admitted(
+        { status: { active: 1, conditions: [dispatched, started] } },
+        { since: '2026-01-01T01:00:00Z', executedSeconds: 600, pastAdmissions: [{ cluster: 'west', since, until }] },
+      ),
+    );
+    expect(moved.stages.slice(0, 4).map(({ name, state, atMs }) => [name, state, atMs])).toEqual([
+      ['Queued again', 'Done', Date.parse(until)],
+      ['Admitted', 'Done', Date.parse('2026-01-01T01:00:00Z')],
+      ['Dispatched', 'Done', Date.parse('2026-01-01T01:00:01Z')],
+      // That it has started once is no moment of this placement.
+      ['Started', 'Done', undefined],
+    ]);
+    const kept = keptJobView(
+      {
+        uid: 'u1',
+        namespace: 'team',
+        name: 'sum',
+        outcome: 'Complete',
+        created,
+        admitted: '2026-01-01T01:00:00Z',
+        ended: '2026-01-01T01:10:00Z',
+        admittedSeconds: 1200,
+        pastAdmissions: [{ cluster: 'west', since, until }],
+        succeeded: 1,
+        failed: 0,
+      },
+      [],
+    );
+    expect(kept.stages[0]).toEqual({ name: 'Queued again', state: 'Done', atMs: Date.parse(until) });
+  });
+
+  test('that was preempted waits since then, and is on no cluster and holds nothing', () => {
+    const until = '2026-01-01T00:20:00Z';
+    const preempted = viewOf(
+      admitted(
+        { spec: { suspend: true }, status: { conditions: [condition('QuotaReserved', 'False', 'InsufficientQuota', 'short of 1 cpu')] } },
+        {
+          since: '2026-01-01T00:10:00Z',
+          evicted: true,
+          executedSeconds: 600,
+          requests: { cpu: '3' },
+          pastAdmissions: [{ cluster: 'east', since: '2026-01-01T00:10:00Z', until }],
+        },
+      ),
+    );
+    expect(preempted.stages.slice(0, 2).map(({ name, state, atMs }) => [name, state, atMs])).toEqual([
+      ['Queued again', 'Done', Date.parse(until)],
+      ['Admitted', 'Now', undefined],
+    ]);
+    expect(preempted.facts.map(({ name }) => name)).not.toContain('Cluster');
+    expect(preempted.requests).toEqual({});
+  });
+
   test('with indexes shows which ended how, as runs', () => {
     const indexed = admitted({
       spec: { completionMode: 'Indexed', completions: 10 },

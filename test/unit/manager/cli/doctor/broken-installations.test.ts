@@ -254,6 +254,11 @@ const SITUATIONS: readonly Situation[] = [
     /^wrong +deployment test-switchyard-manager +is scaled to 0.* -> kubectl -n switchyard scale deployment\/test-switchyard-manager --replicas=2/,
   ],
   [
+    'what makes certificates is scaled to zero',
+    (to) => to.patch('apps/v1', 'Deployment', `${MANAGER}-certificates`, { spec: { replicas: 0 } }),
+    /^wrong +deployment test-switchyard-manager-certificates +is scaled to 0.* -> kubectl -n switchyard scale deployment\/test-switchyard-manager-certificates --replicas=1/,
+  ],
+  [
     'the Deployment of the manager is deleted',
     async (to) => {
       await to.delete('apps/v1', 'Deployment', MANAGER);
@@ -308,7 +313,7 @@ const SITUATIONS: readonly Situation[] = [
         await to.client.replace(resourceOf('admissionregistration.k8s.io/v1', kind), object as never);
       }
     },
-    /^wrong +mutating webhook +has no caBundle.* -> .*look at its Deployment/,
+    /^wrong +mutating webhook +has no caBundle.* -> the pods of the Deployment whose name ends in -certificates write it/,
   ],
   [
     'neither webhook nor policy looks at Jobs',
@@ -374,6 +379,11 @@ const SITUATIONS: readonly Situation[] = [
     'a worker cluster does not answer',
     east('Reachable', 'Unreachable', 'connect ECONNREFUSED'),
     /^wrong +cluster east +Reachable=False \(Unreachable\): connect ECONNREFUSED.* -> look at its API server.*SwitchyardClusterLost/,
+  ],
+  [
+    'the kubeconfig of a worker cluster is missing',
+    east('Reachable', 'KubeconfigMissing', 'Secret switchyard/east does not exist'),
+    /^wrong +cluster east +Reachable=False \(KubeconfigMissing\).* -> switchyard clusters join CONTEXT --name east writes it anew/,
   ],
   [
     'a worker cluster has no worker',

@@ -58,3 +58,29 @@ test('placements before the last are told from Events, and those of the last are
     'started: a pod was ready, or had ended',
   ]);
 });
+
+test('a placement that is over is told by its Events alone, and without these by the record', () => {
+  const record = { ...aRecord(), cluster: 'east', since: at(1), epoch: 1, evicted: true as const };
+  const annotations = { [ADMISSION_ANNOTATION]: formatAdmissionRecord(record, { written: at(1), seal: '' }) };
+  const held = job([condition('Started', 3), condition('Preempted', 10)]);
+  const preempted = { ...held, metadata: { ...held.metadata, annotations } };
+  const event = (reason: string, second: number, message: string): CoreEvent =>
+    ({ reason, message, lastTimestamp: at(second), metadata: { creationTimestamp: at(second) } }) as unknown as CoreEvent;
+  const events = [
+    event('Admitted', 1, 'to cluster "east"'),
+    event('Started', 3, 'on cluster "east"'),
+    event('Preempted', 10, 'by Job team/urgent'),
+  ];
+  expect(timelineOf(preempted, events).map(({ what }) => what)).toEqual([
+    'made',
+    'Admitted: to cluster "east"',
+    'Started: on cluster "east"',
+    'Preempted: by Job team/urgent',
+  ]);
+  expect(timelineOf(preempted).map(({ what }) => what)).toEqual([
+    'made',
+    'admitted to cluster east by cluster queue cq',
+    'started: a pod was ready, or had ended',
+    'suspended for the sake of another Job',
+  ]);
+});

@@ -62,6 +62,41 @@ test('objects of other kinds are told by their kind, and a Job of another group 
   ]);
 });
 
+test('a Job that was preempted waited while it was in no place, and ran in none after its eviction', () => {
+  const preempted = {
+    uid: 'u',
+    namespace: 'team',
+    name: 'big',
+    outcome: 'Deleted' as const,
+    created: '2026-01-01T00:00:00Z',
+    pastAdmissions: [{ cluster: 'east', since: '2026-01-01T00:00:05Z', until: '2026-01-01T00:00:45Z' }],
+    succeeded: 0,
+    failed: 0,
+  };
+  const moved = {
+    ...preempted,
+    admitted: '2026-01-01T00:01:05Z',
+    started: '2026-01-01T00:01:06Z',
+    ended: '2026-01-01T00:01:16Z',
+    admittedSeconds: 51,
+  };
+  const waiting = {
+    ...preempted,
+    admitted: '2026-01-01T00:00:05Z',
+    evicted: true as const,
+    started: '2026-01-01T00:00:06Z',
+    ended: '2026-01-01T00:01:15Z',
+    admittedSeconds: 40,
+  };
+  const times = (record: typeof moved | typeof waiting) => {
+    const [row] = historyTable([record], false, 0).rows;
+    return row?.cells.slice(7, 9);
+  };
+  expect(times(moved)).toEqual(['26.0s', '10.0s']);
+  expect(times(waiting)).toEqual(['35.0s', '39.0s']);
+  expect(times({ ...moved, admittedSeconds: 500 })).toEqual(['', '10.0s']);
+});
+
 test('pods stand in a line each', () => {
   const pods = [
     { pod: 'sum-a', phase: 'Failed' as const, exitCode: 3, lastLine: 'no\u202efile' },

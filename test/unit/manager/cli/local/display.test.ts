@@ -51,6 +51,14 @@ describe('on a terminal', () => {
     expect(lines).toEqual([HEAD, expect.stringMatching(/^a +east +Running /), '']);
   });
 
+  test('an address in a note stays whole, so that it can be followed and copied', () => {
+    const { output, lines } = aTerminal({ columns: 40, rows: 40 });
+    const display = terminalDisplay(output, () => 1000);
+    const url = `http://127.0.0.1:16450/#/yard?token=${'x'.repeat(100)}`;
+    display.note(`dashboard ${url}`);
+    expect(lines.map((line) => line.trim())).toContain(url);
+  });
+
   test('a note stays above the table, and what is being done stands below it until it is done', () => {
     const { output, lines } = aTerminal();
     const display = terminalDisplay(output, () => 1000);

@@ -58,6 +58,23 @@ describe('instants of a row', () => {
     const started = withInstantsSeen(jobRow(aJob({ startTime: at(1) }, placement)), admitted, Date.parse(at(1.5)));
     expect(started).toMatchObject({ admittedMillis: Date.parse(at(1.2)), startedMillis: Date.parse(at(1.5)), finishedMillis: undefined });
   });
+
+  test('a start that is seen too late, as together with the end, is put as long before that as the wire says', () => {
+    const placement = { cluster: 'east', since: at(1) };
+    const admitted = withInstantsSeen(jobRow(aJob({}, placement)), undefined, Date.parse(at(1.2)));
+    const ended = aJob({ startTime: at(2), completionTime: at(6) }, placement);
+    expect(withInstantsSeen(jobRow(ended), admitted, Date.parse(at(6.5)))).toMatchObject({
+      startedMillis: Date.parse(at(2.5)),
+      finishedMillis: Date.parse(at(6.5)),
+    });
+    const late = withInstantsSeen(jobRow(aJob({ startTime: at(2) }, placement)), admitted, Date.parse(at(6.4)));
+    expect(withInstantsSeen(jobRow(ended), late, Date.parse(at(6.5)))).toMatchObject({ startedMillis: Date.parse(at(2.5)) });
+    const inTime = withInstantsSeen(jobRow(aJob({ startTime: at(2) }, placement)), admitted, Date.parse(at(2.9)));
+    expect(withInstantsSeen(jobRow(ended), inTime, Date.parse(at(6.5)))).toMatchObject({ startedMillis: Date.parse(at(2.9)) });
+    // Nothing starts before it was admitted.
+    const soon = aJob({ startTime: at(1), completionTime: at(3) }, placement);
+    expect(withInstantsSeen(jobRow(soon), admitted, Date.parse(at(3)))).toMatchObject({ startedMillis: Date.parse(at(1.2)) });
+  });
 });
 
 describe('the table', () => {

@@ -55,6 +55,7 @@ test('each Job is told of with what it loses, for whom, and how it ends', () => 
 
 test('nobody is touched, and what does not settle says so', () => {
   expect(whatIfText(outcome([]), [])).toBe('If nothing were changed:\n\nNo Job is affected.\n\n1 Job is not affected.\n');
+  expect(whatIfText(outcome([], { untouched: 0 }), [])).toBe('If nothing were changed:\n\nNo Job is affected.\n');
   expect(whatIfText(outcome([], { settled: false, untouched: 2 }), ['a'])).toContain(
     '2 Jobs are not affected.\nThe simulation did not settle',
   );

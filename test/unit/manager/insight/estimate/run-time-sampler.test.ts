@@ -60,6 +60,8 @@ test('Jobs that outran all before them are counted, and queues for which others 
   const { record } = running('a', 0);
   fates.of(0).holdMs(aWorkload('new'), { ...record, clusterQueue: 'fresh' });
   expect(fates.limits()).toContain('no Job of cluster queue fresh has ended yet: the estimate uses other queues');
+  fates.of(0).holdMs(aWorkload('newer'), { ...record, clusterQueue: 'clean' });
+  expect(fates.limits()).toContain('no Job of cluster queues clean, fresh has ended yet: the estimate uses other queues');
 });
 
 test('who gives its place up stops within the time that its pods may take', () => {
