@@ -1,7 +1,7 @@
 /**
  * Many worker clusters in one process, each an embedded control plane with a node and somebody who reports every copy as complete as soon
- * as he sees it, and those named `stay-...` as running. `node worker-fleet-program.ts COUNT NAME` prints the kubeconfigs of NAME-0 and so on
- * as one line of JSON.
+ * as he sees it, and those named `stay-...` as running. `node worker-fleet-program.ts COUNT NAME` prints the kubeconfigs of NAME-0, NAME-1
+ * and so on as one line of JSON.
  */
 import type { DeepReadonly, Job } from '../../shared/api/kubernetes.ts';
 import { JOBS, NAMESPACES, NODES } from '../../shared/api/resources.ts';

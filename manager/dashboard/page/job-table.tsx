@@ -137,7 +137,7 @@ export function JobTable({ query, change }: { readonly query: Query; readonly ch
         <Export query={query} total={loaded.total} />
       </div>
       {loaded.groups !== undefined && <Groups query={query} groups={loaded.groups} total={loaded.total} />}
-      <div class={`table${mayAct ? ' with-choice' : ''}`} role="table" aria-label="Jobs" aria-rowcount={loaded.total + 1} style={{ '--columns': columns.map(({ width }) => width).join(' ') }}>
+      <div class={`table${mayAct ? ' with-choice' : ''}${loaded.total === 0 ? ' without-rows' : ''}`} role="table" aria-label="Jobs" aria-rowcount={loaded.total + 1} style={{ '--columns': columns.map(({ width }) => width).join(' ') }}>
         <div class="row head" role="row">
           {mayAct && (
             <span class="cell choice" role="columnheader">
@@ -154,9 +154,9 @@ export function JobTable({ query, change }: { readonly query: Query; readonly ch
               <Row key={row} row={row} rowPx={rowPx} columns={columns} job={loaded.chunks.get(Math.floor(row / CHUNK))?.[row % CHUNK]} isChosen={mayAct ? (key) => chosen.has(key) : undefined} toggle={toggle} />
             ))}
           </div>
-          {loaded.total === 0 && <Notice kind="none" title="No Job is like that" about="Take a filter off, or look for another part of the name." />}
         </div>
       </div>
+      {loaded.total === 0 && <Notice kind="none" title="No Job is like that" about="Take a filter off, or look for another part of the name." />}
     </>
   );
 }
