@@ -128,24 +128,42 @@ describe('a Job whose pods refer to ConfigMaps and Secrets', () => {
     expect(await namesOn()).toEqual([]);
   });
 
-  test('leaves an object of another content alone that has the name of one of them, and says so', async () => {
-    await createAll();
+  /** Somebody on the cluster has an object of the name that one of them would have there. */
+  async function squat(): Promise<string> {
     const found = await world.home.get(CONFIG_MAPS, { namespace: NAMESPACE, name: 'files' });
     const reference = { kind: 'ConfigMap', name: 'files', optional: false } as const;
     const plan = planCompanions(NAMESPACE, [reference], new Map([[referenceKey(reference), found]]), 'm1');
-    const name = plan.kind === 'Ready' ? plan.companions[0]?.object.metadata.name : undefined;
-    await world.client('east').create(CONFIG_MAPS, { metadata: { name: name ?? '', namespace: NAMESPACE }, data: { of: 'somebody' } });
+    const name = (plan.kind === 'Ready' ? plan.companions[0]?.object.metadata.name : undefined) ?? '';
+    await world.client('east').create(CONFIG_MAPS, { metadata: { name, namespace: NAMESPACE }, data: { of: 'somebody' } });
+    return name;
+  }
+
+  test('leaves an object of another content alone that has the name of one of them, and says so', async () => {
+    await createAll();
+    const name = await squat();
     world.startManager('first', PARTS);
     world.startWorker('east', 'worker');
     await world.submit('train', { spec: referring({}, 20), annotations: BOTH });
     await world.clock.advance(10_000);
-    const { metadata, data } = await world.client('east').get(CONFIG_MAPS, { namespace: NAMESPACE, name: name ?? '' });
+    const { metadata, data } = await world.client('east').get(CONFIG_MAPS, { namespace: NAMESPACE, name });
     expect([metadata.ownerReferences, data]).toEqual([undefined, { of: 'somebody' }]);
     expect(findCondition((await world.job('train')).status?.conditions, 'Dispatched')?.message).toContain(
       `${name} that no copy has brought`,
     );
     expect((await world.job('train')).status?.active ?? 0).toBe(0);
-    await world.client('east').delete(CONFIG_MAPS, { namespace: NAMESPACE, name: name ?? '' });
+    await world.client('east').delete(CONFIG_MAPS, { namespace: NAMESPACE, name });
+    await world.clock.advance(300_000);
+    expect((await world.job('train')).status?.succeeded).toBe(1);
+  });
+
+  test('goes on where such an object stays, once its content is another, and so its name', async () => {
+    await createAll();
+    await squat();
+    world.startManager('first', PARTS);
+    world.startWorker('east', 'worker');
+    await world.submit('train', { spec: referring({}, 20), annotations: BOTH });
+    await world.clock.advance(5_000);
+    await world.home.patch(CONFIG_MAPS, { namespace: NAMESPACE, name: 'files' }, { type: 'merge', body: { data: { more: '1' } } });
     await world.clock.advance(300_000);
     expect((await world.job('train')).status?.succeeded).toBe(1);
   });

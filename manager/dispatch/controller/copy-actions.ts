@@ -182,6 +182,8 @@ class Actions implements CopyActions {
     }
     await cluster.writer.delete(copy, 'Foreground');
     cluster.deleted(copy);
+    // What was refused was the former content: nothing else tries the next copy.
+    cluster.setProblem(key, undefined);
     return undefined;
   }
 
