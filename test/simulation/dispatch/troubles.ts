@@ -12,16 +12,7 @@ import { isOver } from '../../support/invariants/invariant.ts';
 import type { Dice } from '../dice.ts';
 import type { Network, Outage } from '../network.ts';
 import { type Crew, isManager, isOf, RIVAL_MANAGER, workerOf } from './crew.ts';
-import {
-  copiesOn,
-  dropsMarks,
-  editMarks,
-  orphanPods,
-  removeCopies,
-  removeOrphans,
-  removeReplacements,
-  replaceCopy,
-} from './marks.ts';
+import { copiesOn, dropsMarks, editMarks, orphanPods, removeCopies, removeOrphans, removeReplacements, replaceCopy } from './marks.ts';
 import { join, pointTo } from './membership.ts';
 import { AMBUSHES, type Plan, type TroubleKind } from './plan.ts';
 import { createSequences, type Sequences } from './sequences.ts';
