@@ -191,7 +191,7 @@ export const DEFECTS = [
     edits: [
       {
         file: 'manager/dispatch/connection/cluster-registry.ts',
-        right: 'const problem = judgeIdentities(this.#knownClusters(), homeUID).get(name);',
+        right: 'const problem = judgeIdentities(this.#identities.known(), homeUID).get(name);',
         wrong: 'const problem = judgeIdentities([], homeUID).get(name);',
       },
       {
@@ -256,8 +256,8 @@ export const DEFECTS = [
       },
       {
         file: 'manager/dispatch/mirror/mirror-group.ts',
-        right: "name !== placeOf(group) && doubt.kind !== 'None' && contact !== 'Lost'",
-        wrong: "name !== placeOf(group) && (doubt.kind !== 'None' || contact !== 'Ready')",
+        right: "name !== placeOf(group) && view.doubt.kind !== 'None' && view.contact !== 'Lost'",
+        wrong: "name !== placeOf(group) && (view.doubt.kind !== 'None' || view.contact !== 'Ready')",
       },
     ],
     bias: { troubles: ['cut off for good'] },
