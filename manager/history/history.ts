@@ -22,6 +22,7 @@ import {
   type RecordKey,
 } from './history-keys.ts';
 import { belongsTo, isOfResource, isOfUser, type HistoryPods, type HistoryRecord } from './history-record.ts';
+import { isCanaryName } from '../canary/canary-job.ts';
 import type { Entry, KeyValueStore, Listed } from './key-value-store.ts';
 
 export type HistoryQuery = {
@@ -38,6 +39,8 @@ export type HistoryQuery = {
   /** Ended at or after, and before: epoch milliseconds. */
   readonly sinceMs?: number;
   readonly untilMs?: number;
+  /** Leaves canaries out. */
+  readonly hidesCanaries?: boolean;
   readonly limit: number;
 };
 
@@ -153,6 +156,7 @@ export function createHistory(store: KeyValueStore): History {
       for await (const key of candidates(query)) {
         const parsed = parseRecordKey(key);
         if (parsed === undefined || !matches(parsed, query)) continue;
+        if (query.hidesCanaries === true && isCanaryName(parsed.name)) continue;
         if (query.sinceMs !== undefined && parsed.endedMs < query.sinceMs) break;
         const record = await recordAt(key);
         if (record === undefined || (query.outcome !== undefined && record.outcome !== query.outcome)) continue;

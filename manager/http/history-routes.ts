@@ -16,6 +16,7 @@ export type HistoryReader = {
     readonly outcome?: Outcome;
     readonly user?: string;
     readonly sinceMs?: number;
+    readonly hidesCanaries?: boolean;
     readonly limit: number;
   }): Promise<readonly (object & { readonly uid: string })[]>;
   /** Usage of ended Jobs of the namespace in a period. */
@@ -71,6 +72,7 @@ export function historyRoutes(history: HistoryReader): readonly Route[] {
         outcome: `only Jobs with this outcome: ${OUTCOMES.join(', ')}`,
         user: 'only Jobs that this user created or submitted',
         since: 'only Jobs that ended at or after this time (RFC 3339)',
+        canaries: '`1`: canaries as well, which are left out where no name is asked for',
       },
       access: list,
       answers: { 200: { about: 'records', schema: 'History' }, 422: { about: 'a parameter cannot be used', schema: 'Status' } },
@@ -83,7 +85,8 @@ export function historyRoutes(history: HistoryReader): readonly Route[] {
           outcome: outcomeOf(query.get('outcome')),
           sinceMs: timeOf('since', query.get('since')),
         });
-        const items = await history.query({ namespace, limit: limitOf(query.get('limit')), ...filters });
+        const hidesCanaries = filters.name === undefined && query.get('canaries') !== '1';
+        const items = await history.query({ namespace, hidesCanaries, limit: limitOf(query.get('limit')), ...filters });
         return { kind: 'Json', status: 200, body: { items } };
       },
     },

@@ -194,6 +194,18 @@ describe.each(ADDRESSES)('%s', (_, address) => {
     await history.expire(49 * 3_600_000, limits);
     expect(await store.list({ prefix: '', limit: 100 })).toEqual([]);
   });
+
+  test('finds canaries among ended Jobs only where they are asked for, and as many other Jobs as are asked for', async () => {
+    const history = createHistory(store);
+    for (const [index, name] of ['sum', 'switchyard-canary-east', 'train', 'switchyard-canary-west'].entries())
+      await history.put(recordEntries(record(name, 5_000_000 + index, { namespace: 'canaries' })));
+    const namesOf = async (hidesCanaries: boolean): Promise<string[]> =>
+      (await history.query({ namespace: 'canaries', limit: 2, hidesCanaries })).map(({ name }) => name);
+    expect([await namesOf(true), await namesOf(false)]).toEqual([
+      ['train', 'sum'],
+      ['switchyard-canary-west', 'train'],
+    ]);
+  });
 });
 
 test('object storage that refuses says why, and no key', async () => {

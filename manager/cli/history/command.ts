@@ -22,6 +22,7 @@ const FLAGS = {
     parse: text,
   },
   since: { value: 'DURATION', about: 'only those that ended no longer ago than this, such as 24h', parse: durationMs },
+  canaries: { about: 'canaries as well' },
   limit: { value: 'N', fallback: '50', about: 'at most this many, the latest first', parse: wholeNumber(1, 100_000) },
   output: { short: 'o', value: 'FORM', fallback: 'table', about: 'table, json, yaml', parse: oneOf(['table', 'json', 'yaml'] as const) },
 } satisfies FlagTable;

@@ -32,6 +32,7 @@ export type HistoryConfig = ClusterChoice &
     readonly 'created-by': string | undefined;
     /** Milliseconds. */
     readonly since: number | undefined;
+    readonly canaries: boolean;
     readonly limit: number;
     readonly output: 'table' | 'json' | 'yaml';
   };
@@ -101,7 +102,8 @@ const fromStore = (store: string, config: HistoryConfig, where: Where, session: 
     const { namespace, word } = where;
     const limit = word === undefined ? config.limit : OF_NAME_MAX;
     const sinceMs = since === undefined ? undefined : session.now() - since;
-    const all = await history.query({ limit, ...omitUndefined({ namespace, name: job?.name, outcome, user, sinceMs }) });
+    const hidesCanaries = job === undefined && !config.canaries;
+    const all = await history.query({ limit, hidesCanaries, ...omitUndefined({ namespace, name: job?.name, outcome, user, sinceMs }) });
     const records = chosen(all, where, config.limit);
     const pods = new Map<string, readonly HistoryPods[]>();
     if (job !== undefined || output !== 'table') for (const { uid } of records) pods.set(uid, await history.podsOf(uid));
@@ -118,6 +120,7 @@ const fromManager = (config: HistoryConfig, where: Where, session: Session): Pro
     const answer = await askManager(config, connection, (manager) =>
       askHistory(manager, namespace, (records) => chosen(records, where, limit), {
         limit: String(word === undefined ? Math.min(limit, MANAGER_LIMIT_MAX) : OF_NAME_MAX),
+        ...(config.canaries ? { canaries: '1' } : {}),
         ...omitUndefined({ name: job?.name, outcome, user, since: since === undefined ? undefined : toWireTime(session.now() - since) }),
       }),
     );

@@ -35,12 +35,13 @@ const NOBODY = { authorization: undefined, address: undefined, header: () => und
 describe('history over HTTP', () => {
   test('is asked for by namespace, and no more of it at once than some', async () => {
     expect(await ask('/jobs', 'limit=7')).toEqual({ kind: 'Json', status: 200, body: { items: [{ uid: 'u1' }] } });
-    expect(asked.at(-1)).toEqual({ namespace: 'team', limit: 7 });
-    await ask('/jobs');
-    expect(asked.at(-1)).toEqual({ namespace: 'team', limit: 100 });
+    expect(asked.at(-1)).toEqual({ namespace: 'team', hidesCanaries: true, limit: 7 });
+    await ask('/jobs', 'canaries=1');
+    expect(asked.at(-1)).toEqual({ namespace: 'team', hidesCanaries: false, limit: 100 });
     await ask('/jobs', 'name=sum&outcome=Failed&user=ann&since=2026-01-01T00:00:00Z');
     expect(asked.at(-1)).toEqual({
       namespace: 'team',
+      hidesCanaries: false,
       limit: 100,
       name: 'sum',
       outcome: 'Failed',
@@ -104,7 +105,7 @@ describe('history over HTTP', () => {
     await ask('/crews.example.com/sum');
     expect(asked.at(-1)).toEqual({ namespace: 'team', resource: 'crews.example.com', name: 'sum', limit: 1 });
     await ask('/jobs', 'resource=crews.example.com');
-    expect(asked.at(-1)).toEqual({ namespace: 'team', resource: 'crews.example.com', limit: 100 });
+    expect(asked.at(-1)).toEqual({ namespace: 'team', resource: 'crews.example.com', hidesCanaries: true, limit: 100 });
     const { route, parameters } = routeOf('/crews.example.com/sum');
     expect(route.access === 'Own' || route.access(parameters)).toEqual({
       resourceAttributes: { namespace: 'team', verb: 'get', group: 'example.com', resource: 'crews', name: 'sum' },
