@@ -57,6 +57,7 @@ test('one document has submissions, history and views, with the parameters of qu
     'outcome',
     'user',
     'since',
+    'canaries',
   ]);
   const referred = [...JSON.stringify(document).matchAll(/#\/components\/schemas\/(\w+)/g)].map(([, name]) => name);
   for (const name of referred) expect(Object.keys(document.components.schemas)).toContain(name);
