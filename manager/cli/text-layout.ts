@@ -3,16 +3,18 @@ import { stripVTControlCharacters } from 'node:util';
 import wrapAnsi from 'wrap-ansi';
 
 /** Wrapped between words; words that are longer than a line are broken, unless they are to stay `whole`. */
-export function wrapWords(text: string, width: number, { whole = false }: { readonly whole?: boolean } = {}): string[] {
+export function wrapWords(text: string, width: number, { whole = false }: Wrapping = {}): string[] {
   const plain = asOneLine(text);
   return Number.isFinite(width) ? wrapAnsi(plain, Math.max(1, width), { hard: !whole }).split('\n') : [plain];
 }
 
+type Wrapping = { readonly whole?: boolean };
+
 /** The lines below the first are indented. */
-export const wrapHanging = (text: string, width: number, indent: number): string[] =>
-  wrapWords(text, width).length === 1
-    ? wrapWords(text, width)
-    : wrapWords(text, width - indent).map((line, index) => (index === 0 ? line : `${' '.repeat(indent)}${line}`));
+export const wrapHanging = (text: string, width: number, indent: number, wrapping?: Wrapping): string[] =>
+  wrapWords(text, width, wrapping).length === 1
+    ? wrapWords(text, width, wrapping)
+    : wrapWords(text, width - indent, wrapping).map((line, index) => (index === 0 ? line : `${' '.repeat(indent)}${line}`));
 
 /** As much of a line as fits, with an ellipsis for the rest. */
 export function cutLine(text: string, width: number): string {

@@ -1,6 +1,6 @@
 import type { Job } from '../../shared/api/kubernetes.ts';
 import type { Resource } from '../../shared/api/resources.ts';
-import { parseQualifiedName, wordOfKind } from '../work-kind/qualified-name.ts';
+import { parseQualifiedName, wordOfName } from '../work-kind/qualified-name.ts';
 import type { JobClient } from './cluster-connection.ts';
 import { followObjects } from './follow-objects.ts';
 import { continued, progressLine, lifecycleLine, type JobProgress } from '../api/job-progress.ts';
@@ -42,7 +42,7 @@ export async function waitForJobs(
   const say = async (job: Job, words: string): Promise<void> => {
     if (said.get(job.metadata.uid) === words) return;
     said.set(job.metadata.uid, words);
-    await progress.line(`${keyOf({ ...job, kind: wordOfKind(kind.of(job.metadata.name).resource) })} ${plain(words)}`);
+    await progress.line(`${keyOf({ ...job, kind: wordOfName(kind, job.metadata.name) })} ${plain(words)}`);
   };
   const follow = ({ resource, namespace }: Place, fieldSelector: string | undefined): Promise<void> =>
     followObjects(

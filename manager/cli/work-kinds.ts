@@ -28,14 +28,8 @@ export async function readWorkKinds(client: Pick<ReadClient, 'list'>): Promise<r
   const accepted = objects.filter(({ status }) => findCondition(status?.conditions, 'Accepted')?.status !== 'False');
   if (accepted.length === 0) return [];
   // The evaluator of expressions is loaded only where there are some.
-  const [{ compileDescription }, { describedKind }] = await Promise.all([
-    import('../work-kind/described/description.ts'),
-    import('../work-kind/described/described-kind.ts'),
-  ]);
-  return accepted.flatMap(({ spec }) => {
-    const compiled = compileDescription(spec);
-    return compiled.kind === 'Refused' ? [] : [describedKind(compiled.description)];
-  });
+  const { describedKinds } = await import('../work-kind/described/described-kind.ts');
+  return describedKinds(accepted.map(({ spec }) => spec));
 }
 
 /**

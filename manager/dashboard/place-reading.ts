@@ -1,11 +1,14 @@
-import type { Job } from '../../shared/api/kubernetes.ts';
+import type { DeepReadonly, Job, KubeObject } from '../../shared/api/kubernetes.ts';
+import type { Resource } from '../../shared/api/resources.ts';
 import type { AccessAttributes, KubeUser } from '../../shared/kube/access-reviews.ts';
 import type { Clock } from '../../shared/runtime/clock.ts';
 import { ownerOf } from '../../shared/kube/user-identity.ts';
 import type { Lister } from '../../shared/kube/indexer.ts';
 import { omitUndefined } from '../../shared/runtime/omit-undefined.ts';
+import { CLUSTER_QUEUES, type ClusterQueue } from '../api/cluster-queue.ts';
 import type { SharedSubmissions } from '../api/shared-submissions.ts';
 import type { SubmissionQueueObject } from '../api/submission-queue.ts';
+import { WORKER_CLUSTERS, type WorkerCluster } from '../api/worker-cluster.ts';
 import type { Act } from './actions.ts';
 import { actionsOnCluster } from './allowed-actions.ts';
 import { clusterView } from './cluster-view.ts';
@@ -71,8 +74,33 @@ export function placeReading(
   const toGet = (resource: string, name: string): AccessAttributes => ({
     resourceAttributes: { namespace: '', verb: 'get', group: GROUP, resource, name },
   });
-  const refusal = async (which: 'queues' | 'clusters', resource: string, name: string): Promise<Refused | undefined> =>
-    seesIt(seen[which], name) ? undefined : rights.refusal(user, toGet(resource, name));
+  /** An object of the cluster, if the viewer may see it. */
+  const found = async <T extends KubeObject>(
+    visible: Rights['queues'],
+    { plural, kind: word }: Resource,
+    objects: Lister<T>,
+    name: string,
+  ): Promise<Found<DeepReadonly<T>>> => {
+    const refused = seesIt(visible, name) ? undefined : await rights.refusal(user, toGet(plural, name));
+    if (refused !== undefined) return refused;
+    const value = objects.get({ namespace: '', name });
+    return value === undefined ? { kind: 'Missing', what: `there is no ${word} ${name}` } : { kind: 'Found', value };
+  };
+  const queueOf = (name: string): Promise<Found<DeepReadonly<ClusterQueue>>> =>
+    found(seen.queues, CLUSTER_QUEUES, sources.clusterQueues, name);
+  const clusterOf = (name: string): Promise<Found<DeepReadonly<WorkerCluster>>> =>
+    found(seen.clusters, WORKER_CLUSTERS, sources.workerClusters, name);
+  /** The time line of an object for the hours that the parameters name. */
+  const lastHours = async <Line>(
+    of: Found<unknown>,
+    parameters: URLSearchParams,
+    read: (hours: number) => Promise<Line | undefined>,
+  ): Promise<Found<Line> | { readonly problem: string }> => {
+    if (of.kind !== 'Found') return of;
+    const hours = parseHours(parameters.get('hours'));
+    if (hours === undefined) return { problem: `hours: write 1 to ${HOURS_MAX}` };
+    return foundInTurn(await read(hours));
+  };
   const toListSubmissions = (namespace: string): Promise<Refused | undefined> =>
     rights.refusal(user, { resourceAttributes: { namespace, verb: 'list', group: GROUP, resource: 'submissionqueues' } });
 
@@ -94,18 +122,16 @@ export function placeReading(
     queues: () => queuesView(sources, seen),
     clusters: () => clustersView(sources, seen),
     async queue(name) {
-      const refused = await refusal('queues', 'clusterqueues', name);
-      if (refused !== undefined) return refused;
-      const queue = sources.clusterQueues.get({ namespace: '', name });
-      if (queue === undefined) return { kind: 'Missing', what: `there is no ClusterQueue ${name}` };
+      const of = await queueOf(name);
+      if (of.kind !== 'Found') return of;
+      const queue = of.value;
       const order = await explanations.orderOf(name, ownerOf(user));
       return { kind: 'Found', value: queueView(sources, queue, order, seen) };
     },
     async whatIf(name, wishes) {
-      const refused = await refusal('queues', 'clusterqueues', name);
-      if (refused !== undefined) return refused;
-      const queue = sources.clusterQueues.get({ namespace: '', name });
-      if (queue === undefined) return { kind: 'Missing', what: `there is no ClusterQueue ${name}` };
+      const of = await queueOf(name);
+      if (of.kind !== 'Found') return of;
+      const queue = of.value;
       const clusters = sources.workerClusters.list().map(({ metadata }) => metadata.name);
       const edits = parseWishes(wishes, queue, new Set(clusters.filter((each) => seesIt(seen.clusters, each))));
       if ('problem' in edits) return edits;
@@ -123,32 +149,17 @@ export function placeReading(
       if ('problem' in submitted) return submitted;
       return asFound(await explanations.whatIf({ edits: request.edits, submitted: submitted.jobs }, seen, ownerOf(user)));
     },
-    async queueTimeLine(name, parameters) {
-      const refused = await refusal('queues', 'clusterqueues', name);
-      if (refused !== undefined) return refused;
-      if (sources.clusterQueues.get({ namespace: '', name }) === undefined)
-        return { kind: 'Missing', what: `there is no ClusterQueue ${name}` };
-      const hours = parseHours(parameters.get('hours'));
-      if (hours === undefined) return { problem: `hours: write 1 to ${HOURS_MAX}` };
-      return foundInTurn(await timeLines.ofQueue(name, hours, seen, ownerOf(user)));
-    },
+    queueTimeLine: async (name, parameters) =>
+      lastHours(await queueOf(name), parameters, (hours) => timeLines.ofQueue(name, hours, seen, ownerOf(user))),
     async cluster(name) {
-      const refused = await refusal('clusters', 'workerclusters', name);
-      if (refused !== undefined) return refused;
-      const cluster = sources.workerClusters.get({ namespace: '', name });
-      if (cluster === undefined) return { kind: 'Missing', what: `there is no WorkerCluster ${name}` };
+      const of = await clusterOf(name);
+      if (of.kind !== 'Found') return of;
+      const cluster = of.value;
       const may = act === undefined ? [] : await actionsOnCluster(rights, user, name);
       return { kind: 'Found', value: { ...clusterView(sources.index, cluster, seen), may } };
     },
-    async clusterTimeLine(name, parameters) {
-      const refused = await refusal('clusters', 'workerclusters', name);
-      if (refused !== undefined) return refused;
-      if (sources.workerClusters.get({ namespace: '', name }) === undefined)
-        return { kind: 'Missing', what: `there is no WorkerCluster ${name}` };
-      const hours = parseHours(parameters.get('hours'));
-      if (hours === undefined) return { problem: `hours: write 1 to ${HOURS_MAX}` };
-      return foundInTurn(await timeLines.ofCluster(name, hours, seen, ownerOf(user)));
-    },
+    clusterTimeLine: async (name, parameters) =>
+      lastHours(await clusterOf(name), parameters, (hours) => timeLines.ofCluster(name, hours, seen, ownerOf(user))),
     async submissions() {
       const all = submissionQueues.list();
       const refused = await toListSubmissions('');

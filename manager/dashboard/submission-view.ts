@@ -40,15 +40,15 @@ export function submissionView(queue: DeepReadonly<SubmissionQueueObject>): Subm
 }
 
 /** The shared queue as its leader last described it; undefined: no leader has. */
-export function sharedQueueView(told: SharedSubmissions | undefined, { namespaces }: Rights): SharedQueueView {
-  if (told === undefined) return { health: 'Idle', refusals: [], hidden: 0 };
-  const { refusals, redis, ...figures } = told;
+export function sharedQueueView(record: SharedSubmissions | undefined, { namespaces }: Rights): SharedQueueView {
+  if (record === undefined) return { health: 'Idle', refusals: [], hidden: 0 };
+  const { refusals, redis, ...figures } = record;
   // A namespace that is gone may have had the name of one that the viewer sees.
   const isVisible = ({ namespace, namespaceUid }: RefusedSubmission): boolean =>
     namespaces === 'All' || (namespace !== undefined && namespaceUid !== undefined && seenUid(namespaces, namespace) === namespaceUid);
   const visible = refusals.filter(isVisible);
   return {
-    health: sharedHealth(told),
+    health: sharedHealth(record),
     ...figures,
     ...omitUndefined({ redis: redis && redisView(redis) }),
     refusals: visible.map(({ namespaceUid: _uid, ...refusal }) => refusal),

@@ -1,5 +1,5 @@
 import type { DeepReadonly, Job } from '../../shared/api/kubernetes.ts';
-import { PODS } from '../../shared/api/resources.ts';
+import { PODS, UNENDED_PODS } from '../../shared/api/resources.ts';
 import { ApiError, isForbidden, isNotFound } from '../../shared/kube/api-error.ts';
 import type { Lister } from '../../shared/kube/indexer.ts';
 import { createTrafficPace } from '../../shared/kube/traffic-pace.ts';
@@ -154,7 +154,7 @@ export function createLiveLogs({ kind, readers, workerClusters, clock, log }: Li
       try {
         const value = await lists.of(keyOf(job), async () => {
           const place = await placeOf(job);
-          const pods = await listed(place, 'status.phase!=Succeeded,status.phase!=Failed', PODS_MAX);
+          const pods = await listed(place, UNENDED_PODS, PODS_MAX);
           const shown = pods.filter((pod) => !hasEnded(pod));
           return {
             cluster: place.cluster,

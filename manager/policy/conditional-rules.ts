@@ -5,15 +5,13 @@ import {
   COPIES_FINALIZER,
   CREATED_BY_ANNOTATION,
   HOLD_ANNOTATION,
-  QUEUE_NAME_LABEL,
   SWITCHYARD_GROUP,
 } from '../../shared/api/names.ts';
 import { quoted } from './cel-variables.ts';
-import { butFor, fieldOf, type KindWords, reservedName, type RuleInWords, textOf, type WriteRule } from './write-rule.ts';
+import { butFor, type KindWords, queueField, reservedName, type RuleInWords, textOf, type WriteRule } from './write-rule.ts';
 
 /** Rules about fields of both user and Switchyard, depending on the state of the Job. */
 
-const queueField = (): string => fieldOf('labels', QUEUE_NAME_LABEL);
 const suspendField = ({ suspend }: KindWords): string => suspend;
 const controllerField = ({ managedBy }: KindWords): string => managedBy?.path ?? 'spec';
 

@@ -1,12 +1,14 @@
 import { COPIES_FINALIZER, ORIGIN_LABEL, QUEUE_NAME_LABEL } from '../../shared/api/names.ts';
 import { type DescribedFields, describedForm, JOB_FORM, labelledWith, type ObjectForm, quoted } from './cel-variables.ts';
-import type { RuleInWords } from './write-rule.ts';
+import { type KindWords, queueField, type RuleInWords } from './write-rule.ts';
 
 /**
  * Rules for the manager's own account on Jobs, and objects of described kinds, of its own cluster, whatever field manager it names. RBAC
  * grants them by kind, and cannot tell those of the manager from others; the rules of the table (job-parts.ts) do not bind the manager.
  * These rules bound the damage of a stolen token. Only API servers enforce them: the webhook is not called for writes of the manager.
  */
+
+const ownerField = ({ managedBy }: KindWords): string => managedBy?.path ?? queueField();
 
 const IN_KUBERNETES_OWN: RuleInWords = {
   field: () => 'metadata.namespace',
@@ -17,13 +19,13 @@ const IN_KUBERNETES_OWN: RuleInWords = {
 /** Rules about objects of a form. */
 const rulesOfForm = (form: ObjectForm): readonly RuleInWords[] => [
   {
-    field: ({ managedBy }) => managedBy?.path ?? `metadata.labels[${QUEUE_NAME_LABEL}]`,
+    field: ownerField,
     problem: ({ kind, suspend, managedBy }) =>
       `must be ${managedBy?.home ?? 'there'}, and ${suspend} true, in a new ${kind} that the manager creates on its own cluster`,
     brokenWhen: `oldObject == null && !(${isManaged(form, 'object')} && ${form.isSuspended('object')} || ${isCopyOfOurs()})`,
   },
   {
-    field: ({ managedBy }) => managedBy?.path ?? `metadata.labels[${QUEUE_NAME_LABEL}]`,
+    field: ownerField,
     problem: ({ kind, managedBy }) =>
       `is ${managedBy === undefined ? 'missing' : `not ${managedBy.home}`}, and the ${kind} is no copy: the manager neither changes nor deletes it`,
     brokenWhen: `oldObject != null && !(${isManaged(form, 'oldObject')} || ${labelledWith('oldObject', ORIGIN_LABEL)})`,
@@ -51,7 +53,7 @@ export const OWN_ACCOUNT_RULES: readonly RuleInWords[] = [
 export const OWN_ACCOUNT_RULES_OF_ANY_KIND: readonly RuleInWords[] = [
   IN_KUBERNETES_OWN,
   {
-    field: () => `metadata.labels[${QUEUE_NAME_LABEL}]`,
+    field: queueField,
     problem: ({ kind }) => `is missing, and the manager creates no ${kind}s without a queue on its own cluster`,
     brokenWhen: `oldObject == null && !(${labelledWith('object', QUEUE_NAME_LABEL)} || ${isCopyOfOurs()})`,
   },
@@ -62,7 +64,7 @@ export const OWN_ACCOUNT_RULES_OF_ANY_KIND: readonly RuleInWords[] = [
     brokenWhen: `oldObject == null && ${isInOwnNamespace()} && ${labelledWith('object', ORIGIN_LABEL)}`,
   },
   {
-    field: () => `metadata.labels[${QUEUE_NAME_LABEL}]`,
+    field: queueField,
     problem: ({ kind }) => `is missing, and the ${kind} is no copy: the manager neither changes nor deletes it`,
     brokenWhen: `oldObject != null && !(${isMarked('oldObject')} || ${JOB_FORM.namesManager('oldObject')} || ${labelledWith('oldObject', ORIGIN_LABEL)})`,
   },

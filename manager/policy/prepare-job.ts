@@ -24,7 +24,7 @@ import { unmetPodFence } from '../api/unmet-wishes.ts';
 import { parseQualifiedName, qualifiedName, qualifierOf } from '../work-kind/qualified-name.ts';
 import type { SingleKind, WorkKind } from '../work-kind/work-kind.ts';
 import { SWITCHYARDS_NAMES } from './job-parts.ts';
-import { fieldOf, hasName, JOB_WORDS, wordsOf } from './write-rule.ts';
+import { controllerWords, fieldOf, hasName, queueField, wordsOf } from './write-rule.ts';
 
 /** A Job that is not stored yet. */
 export type JobManifest<O extends WorkObject = Job> = Unsaved<O>;
@@ -120,7 +120,7 @@ function ownershipProblems(kind: WorkKind, job: DeepReadonly<Unsaved<WorkObject>
   const problems = [...controllerProblems(kind, job), ...problemsOfNames(job)];
   if (queueNameOf(job) === undefined) {
     problems.push({
-      field: `metadata.labels[${QUEUE_NAME_LABEL}]`,
+      field: queueField(),
       problem: 'is missing; set it to the name of a LocalQueue of the namespace',
     });
   }
@@ -133,10 +133,11 @@ export function controllerProblems(kind: WorkKind, job: DeepReadonly<Unsaved<Wor
   const managedBy = kind.controllerOf(job);
   // The reserved name of the built-in controller means the same as no name (KEP-4368), so it may be replaced.
   if (managedBy !== undefined && managedBy !== MANAGER_CONTROLLER_NAME && managedBy !== BUILT_IN_JOB_CONTROLLER_NAME) {
-    const { kind: word, managedBy: { path, home } = JOB_WORDS.managedBy } = wordsOf(kind.of(job.metadata.name));
+    const words = wordsOf(kind.of(job.metadata.name));
+    const { path, home } = controllerWords(words);
     problems.push({
       field: path,
-      problem: `is ${JSON.stringify(managedBy)}, but any ${word} with the label ${QUEUE_NAME_LABEL} is managed by ${home}; leave the field out`,
+      problem: `is ${JSON.stringify(managedBy)}, but any ${words.kind} with the label ${QUEUE_NAME_LABEL} is managed by ${home}; leave the field out`,
     });
   }
   return problems;

@@ -1,5 +1,5 @@
 import type { DeepReadonly, Job } from '../../shared/api/kubernetes.ts';
-import { MANAGER_CONTROLLER_NAME, ORIGIN_LABEL } from '../../shared/api/names.ts';
+import { MANAGER_CONTROLLER_NAME, ORIGIN_LABEL, QUEUE_NAME_LABEL } from '../../shared/api/names.ts';
 import type { FieldProblem } from '../api/field-problem.ts';
 import { type DescribedFields, listed, quoted } from './cel-variables.ts';
 import { hasOrigin, type WriteView } from './job-write.ts';
@@ -29,6 +29,10 @@ export const ANY_WORDS: KindWords = { ...JOB_WORDS, kind: 'object' };
 /** The words of a kind: `fields` are undefined where it keeps them where a Job does. */
 export const wordsOf = ({ resource: { kind }, fields }: DescribedWords): KindWords =>
   fields === undefined ? { ...JOB_WORDS, kind } : { kind, suspend: fields.suspend, managedBy: fields.managedBy, pods: 'spec' };
+
+/** The field that names who runs an object, and the value for this manager: a Job's where the kind has none. */
+export const controllerWords = ({ managedBy = JOB_WORDS.managedBy }: KindWords): { readonly path: string; readonly home: string } =>
+  managedBy;
 type DescribedWords = { readonly resource: { readonly kind: string }; readonly fields: DescribedFields | undefined };
 
 /** What a rule says of a write that breaks it. */
@@ -99,6 +103,7 @@ export const butFor = (rule: WriteRule, isLet: (write: WriteView) => boolean, le
 export const hasName = (job: Named, place: Place, name: string): boolean => textOf(job, place, name) !== undefined;
 
 export const fieldOf = (place: Place, name: string): string => `metadata.${place}[${name}]`;
+export const queueField = (): string => fieldOf('labels', QUEUE_NAME_LABEL);
 
 /** CEL: true where a label, annotation or finalizer is added, changed or removed. `key` is an expression. */
 function changedWhen(place: Place, key: string): string {

@@ -6,7 +6,7 @@ import { DEFAULT_JOB_RULES, type JobRules } from '../api/job-rules.ts';
 import type { WorkKind } from '../work-kind/work-kind.ts';
 import type { JobWrite } from '../policy/job-write.ts';
 import { judgeWrite } from '../policy/judge-write.ts';
-import { fieldOf, JOB_WORDS, wordsOf } from '../policy/write-rule.ts';
+import { controllerWords, fieldOf, wordsOf } from '../policy/write-rule.ts';
 import { controllerProblems, wishProblems, wrongWishes } from '../policy/prepare-job.ts';
 
 /**
@@ -39,8 +39,9 @@ export const isCopy = (kind: WorkKind, job: DeepReadonly<WorkObject>): boolean =
 function unpreparedProblems(kind: WorkKind, job: DeepReadonly<WorkObject>): FieldProblem[] {
   const problems = controllerProblems(kind, job);
   if ((kind.controllerOf(job) ?? BUILT_IN_JOB_CONTROLLER_NAME) === BUILT_IN_JOB_CONTROLLER_NAME) {
-    const { kind: word, managedBy: { path, home } = JOB_WORDS.managedBy } = wordsOf(kind.of(job.metadata.name));
-    problems.push({ field: path, problem: `must be ${home} for any ${word} with the label ${QUEUE_NAME_LABEL}` });
+    const words = wordsOf(kind.of(job.metadata.name));
+    const { path, home } = controllerWords(words);
+    problems.push({ field: path, problem: `must be ${home} for any ${words.kind} with the label ${QUEUE_NAME_LABEL}` });
   }
   return problems;
 }

@@ -95,7 +95,7 @@ export function fencedKindOf(kind: Pick<WorkKind, 'of'>, { metadata }: Named): s
 /** Whether the controller of an object is one of a described kind, such as a JobSet of its Jobs. */
 export function isPart({ others }: Pick<WorkKind, 'others'>, object: DeepReadonly<Pick<WorkObject, 'metadata'>>): boolean {
   const owner = controllerOf(object);
-  return owner !== undefined && others.some(({ resource }) => isOfKind(resource, owner));
+  return others.some(({ resource }) => isOfKind(resource, owner));
 }
 
 type Named = { readonly metadata: { readonly name?: string } };

@@ -39,6 +39,9 @@ export function wordOfKind(resource: Pick<Resource, 'group' | 'plural' | 'kind'>
   return qualifier === undefined ? resource.kind : wordOf(qualifier, resource.kind);
 }
 
+/** The same for the kind of the objects of this name. */
+export const wordOfName = (kind: Pick<WorkKind, 'of'>, name: string): string => wordOfKind(kind.of(name).resource);
+
 /** The same of a kind with this {@link qualifierOf}; `kind` is undefined where nobody knows it. */
 export const wordOf = (qualifier: string, kind: string | undefined): string =>
   kind === undefined || kind === JOBS.kind ? qualifier : kind;

@@ -63,12 +63,19 @@ export const CUSTOM_RESOURCE_DEFINITIONS: Resource = {
   namespaced: false,
 };
 
+/** The field selector of pods that have not ended. */
+export const UNENDED_PODS = 'status.phase!=Succeeded,status.phase!=Failed';
+
 /** `v1`, `batch/v1`: the apiVersion of a resource's objects. */
 export const apiVersionOf = (resource: Resource): string =>
   resource.group === '' ? resource.version : `${resource.group}/${resource.version}`;
 
 /** Whether an object, or a reference to one, is of this kind, in any version. Several groups have a kind of one name, such as Job. */
-export const isOfKind = (
+export function isOfKind<T extends { readonly apiVersion?: unknown; readonly kind?: unknown }>(
   { group, kind }: Pick<Resource, 'group' | 'kind'>,
-  { apiVersion, kind: named }: { readonly apiVersion?: unknown; readonly kind?: unknown },
-): boolean => named === kind && typeof apiVersion === 'string' && apiVersion.slice(0, Math.max(0, apiVersion.lastIndexOf('/'))) === group;
+  object: T | undefined,
+): object is T {
+  const apiVersion = object?.apiVersion;
+  if (object?.kind !== kind || typeof apiVersion !== 'string') return false;
+  return apiVersion.slice(0, Math.max(0, apiVersion.lastIndexOf('/'))) === group;
+}

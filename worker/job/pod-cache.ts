@@ -92,8 +92,7 @@ export function createPodTrimmer(): (pod: Pod) => Pod {
 
   /** Of which copy a pod is that no Job controls: the environment of its containers, which says so, is not kept. */
   function originUidOf(pod: Pod): string | undefined {
-    const owner = controllerOf(pod);
-    const originUid = owner !== undefined && isOfKind(JOBS, owner) ? undefined : podIdentity(pod.spec)?.originUid;
+    const originUid = isOfKind(JOBS, controllerOf(pod)) ? undefined : podIdentity(pod.spec)?.originUid;
     return originUid && shared.text(originUid);
   }
 

@@ -22,7 +22,7 @@ const withoutIdentity = (namespace: string): string => `in ${namespace}`;
 export const copyPodIndexers: Readonly<Record<string, IndexFunction<Pod>>> = {
   [OF_COPY](pod) {
     const owner = controllerOf(pod);
-    if (owner !== undefined && isOfKind(JOBS, owner)) return [];
+    if (isOfKind(JOBS, owner)) return [];
     const originUid = pod.metadata.annotations?.[ORIGIN_UID_ANNOTATION];
     return originUid !== undefined ? [originUid] : owner === undefined ? [] : [withoutIdentity(pod.metadata.namespace)];
   },
@@ -85,9 +85,8 @@ export function copiesOfPod(
 /** The copy that a pod may be of: by the UID of its original; `unknown`: only its labels say; undefined: of none. */
 export function copyOfPod(pod: DeepReadonly<Pod>, jobs: Lister<Job>): { readonly originUid: string } | 'unknown' | undefined {
   const owner = controllerOf(pod);
-  const isOfJob = owner !== undefined && isOfKind(JOBS, owner);
-  const job = isOfJob ? resolveOwner(jobs, pod.metadata.namespace, owner) : undefined;
-  if (isOfJob && (job === undefined || controllerOf(job) === undefined)) return undefined;
+  const job = isOfKind(JOBS, owner) ? resolveOwner(jobs, pod.metadata.namespace, owner) : undefined;
+  if (isOfKind(JOBS, owner) && (job === undefined || controllerOf(job) === undefined)) return undefined;
   const originUid = job === undefined ? pod.metadata.annotations?.[ORIGIN_UID_ANNOTATION] : templateIdentity(job.spec)?.originUid;
   if (originUid !== undefined) return { originUid };
   return owner === undefined ? undefined : 'unknown';

@@ -25,7 +25,7 @@ import type { AdmissionCache } from '../cache/admission-cache.ts';
 import { clusterLabel } from './cluster-label.ts';
 import type { Reservation } from '../workload/reservation.ts';
 import { retryDelayMs, type AdmissionRetries } from '../snapshot/admission-retries.ts';
-import { wordOfKind } from '../../work-kind/qualified-name.ts';
+import { wordOfName } from '../../work-kind/qualified-name.ts';
 import type { WorkKind } from '../../work-kind/work-kind.ts';
 import type { JobWatcher } from './job-watcher.ts';
 import type { InadmissibleReason } from '../snapshot/snapshot.ts';
@@ -84,7 +84,7 @@ export function createAdmissionWriter(deps: AdmissionWriterDeps): AdmissionWrite
   let timer: Timer | undefined;
 
   /** The ID of the trace that is exported for a Job, and that the Job is short of nothing any more. */
-  const toldWith = (key: string): Readonly<Record<string, string | null>> => {
+  const annotationsWith = (key: string): Readonly<Record<string, string | null>> => {
     const job = jobs.get(parseKey(key));
     if (job === undefined) return {};
     const traceId = traceRatio !== undefined && isSampled(job, traceRatio) ? jobTrace(job).traceId : undefined;
@@ -130,7 +130,7 @@ export function createAdmissionWriter(deps: AdmissionWriterDeps): AdmissionWrite
     retries.forget(workload.key);
     const { clusterQueue, cluster, epoch, checks } = record;
     if (checks !== undefined) return log.info('reserved', { job: workload.key, clusterQueue, cluster, checks });
-    metrics.admitted.inc({ cluster_queue: clusterQueue, cluster, kind: wordOfKind(kind.of(workload.name).resource) });
+    metrics.admitted.inc({ cluster_queue: clusterQueue, cluster, kind: wordOfName(kind, workload.name) });
     metrics.waitTime.observe({ cluster_queue: clusterQueue }, Math.max(0, clock.now() - workload.createdMs) / 1000);
     log.info('admitted', { job: workload.key, clusterQueue, cluster, epoch });
   };
@@ -184,7 +184,7 @@ export function createAdmissionWriter(deps: AdmissionWriterDeps): AdmissionWrite
     },
     write: (reservation, signal) => {
       const { workload, record } = reservation;
-      const patch = admissionPatch(kind, workload, record, records.seal(workload, record, clock.now()), toldWith(workload.key));
+      const patch = admissionPatch(kind, workload, record, records.seal(workload, record, clock.now()), annotationsWith(workload.key));
       requests.set(reservation, patch);
       send(reservation, patch, signal);
     },

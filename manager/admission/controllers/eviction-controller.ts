@@ -29,7 +29,7 @@ import type { LossWatch } from '../eviction/loss-watch.ts';
 import type { CannotStart, JobWatcher } from './job-watcher.ts';
 import { partiallyReleased, PARTIAL_RELEASE_DELAY_MS } from '../eviction/partial-release.ts';
 import type { RequeuingTimestamp } from '../eviction/requeuing.ts';
-import { wordOfKind } from '../../work-kind/qualified-name.ts';
+import { wordOfName } from '../../work-kind/qualified-name.ts';
 import type { WorkKind } from '../../work-kind/work-kind.ts';
 import { waitingConditions } from './waiting-reporter.ts';
 import type { Untrusted, Workload } from '../workload/workload.ts';
@@ -277,7 +277,7 @@ export function createEvictionController(deps: EvictionControllerDeps): Eviction
       signal,
       () => {
         const { clusterQueue, cluster, epoch } = released;
-        metrics.admitted.inc({ cluster_queue: clusterQueue, cluster, kind: wordOfKind(kind.of(workload.name).resource) });
+        metrics.admitted.inc({ cluster_queue: clusterQueue, cluster, kind: wordOfName(kind, workload.name) });
         metrics.waitTime.observe({ cluster_queue: clusterQueue }, Math.max(0, nowMs - workload.createdMs) / 1000);
         log.info('admitted, as its checks are ready', { job: workload.key, clusterQueue, cluster, epoch });
       },

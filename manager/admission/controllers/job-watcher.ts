@@ -30,7 +30,7 @@ import type { InadmissibleReason } from '../snapshot/snapshot.ts';
 import { blockedReason, waitingReason } from '../queues/waiting-reason.ts';
 import { createUnaccountedJobs } from '../snapshot/unaccounted-jobs.ts';
 import { createUntrustedCount } from './untrusted-count.ts';
-import { wordOfKind } from '../../work-kind/qualified-name.ts';
+import { wordOfName } from '../../work-kind/qualified-name.ts';
 import type { WorkKind } from '../../work-kind/work-kind.ts';
 import { workloadOf, type Workload } from '../workload/workload.ts';
 
@@ -193,7 +193,7 @@ export function createJobWatcher(deps: {
           metrics.finished.inc({
             cluster_queue: record?.clusterQueue ?? '',
             result: finishedCondition(job.status)?.type ?? 'Deleted',
-            kind: wordOfKind(deps.kind.of(job.metadata.name).resource),
+            kind: wordOfName(deps.kind, job.metadata.name),
           });
         }
         return release(key);

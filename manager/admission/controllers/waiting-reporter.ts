@@ -83,9 +83,11 @@ export function createWaitingReporter({
     const job = jobs.get(parseKey(key));
     if (inadmissibleReason === undefined || job === undefined || isFinished(job.status)) return;
     const conditions = waitingConditions(kind, job, inadmissibleReason, clock.now(), preemptedOf(key)) ?? [];
-    if (isReported(job, inadmissibleReason) && conditions.length <= 1) return;
+    // Verdicts are computed when they are read.
+    const { shortOf } = inadmissibleReason;
+    if (conditions.length <= 1 && isReported(job, inadmissibleReason, shortOf)) return;
     try {
-      const patch = waitingPatch(job, conditions, inadmissibleReason);
+      const patch = waitingPatch(job, conditions, { shortOf });
       await client.patchStatus(kind.resource, parseKey(key), patch, { fieldManager: MANAGER_FIELD_MANAGER });
     } catch (error) {
       if (isNotFound(error)) return;
@@ -139,7 +141,7 @@ export function createWaitingReporter({
 }
 
 /** Whether the Job has this reason already, perhaps with other numbers and resources. */
-const isReported = (job: DeepReadonly<WorkObject>, { reason, shortOf = [] }: InadmissibleReason): boolean =>
+const isReported = (job: DeepReadonly<WorkObject>, { reason }: InadmissibleReason, shortOf: readonly string[] = []): boolean =>
   waitingReason(job) === reason && (readShortOf(job.metadata).length === 0) === (shortOf.length === 0);
 
 /** The reason that the Job's condition has now. */
@@ -153,7 +155,7 @@ const waitingReason = (job: DeepReadonly<WorkObject>): string | undefined =>
 export const waitingPatch = (
   { metadata }: DeepReadonly<WorkObject>,
   conditions: readonly JobCondition[],
-  { shortOf }: InadmissibleReason,
+  { shortOf }: Pick<InadmissibleReason, 'shortOf'>,
 ): Patch => ({
   type: 'strategic',
   body: { metadata: { resourceVersion: metadata.resourceVersion, ...shortOfChange(metadata, shortOf) }, status: { conditions } },

@@ -62,13 +62,12 @@ async function join(config: JoinConfig, home: ClusterConnection, worker: Cluster
     await report(session, config.output, { lines, value: { cluster: config.name, joined: code === ExitCode.Done, checks } });
     return code;
   };
-  // What goes wrong with the manager cluster is not said of the cluster that joins.
+  // Troubles of the manager cluster are not said of the cluster that joins.
   const atHome = <T>(work: Promise<T>): Promise<T> =>
     work.catch((error: unknown) => {
       throw troubleWith('the manager cluster', home.server, error);
     });
-  const { items: joined } = await atHome(home.client.list(WORKER_CLUSTERS));
-  const homeUid = await atHome(uidOf(home.client));
+  const [{ items: joined }, homeUid] = await atHome(Promise.all([home.client.list(WORKER_CLUSTERS), uidOf(home.client)]));
   // 1. Who it is, and whether it can be used at all. Nothing is written.
   checks.push(...(await looked(config, { homeUid, joined }, worker.client)));
   if (!areFine(checks)) return told(ExitCode.Failed);

@@ -22,7 +22,7 @@ export const runClusters = (config: GetConfig & ServerChoice, session: Session):
     }),
   );
 
-/** What `get` lists; WorkerClusters as {@link runClusters} does. */
+/** The command `get`, which lists WorkerClusters as {@link runClusters} does. */
 export const runGetOrClusters = (config: GetConfig & ServerChoice, session: Session): Promise<number> =>
   (kindView(config.wanted[0]?.word ?? '')?.resources.includes(WORKER_CLUSTERS) === true ? runClusters : runGet)(config, session);
 

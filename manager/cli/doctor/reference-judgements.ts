@@ -2,11 +2,11 @@ import type { DeepReadonly, WorkObject } from '../../../shared/api/kubernetes.ts
 import { isFinished } from '../../../shared/kube/conditions.ts';
 import type { CarriedKind } from '../../api/carried-kinds.ts';
 import { carriedReferences } from '../../api/pod-references.ts';
-import { parseQualifiedName, wordOfKind } from '../../work-kind/qualified-name.ts';
+import { parseQualifiedName, wordOfName } from '../../work-kind/qualified-name.ts';
 import type { WorkKind } from '../../work-kind/work-kind.ts';
 import { note, ok, wrong, type Check } from '../checks.ts';
 
-/** What the pods of Jobs, and of objects of other kinds, of one namespace refer to, and where it is missing. */
+/** References of the pods of Jobs, and of objects of other kinds, of one namespace, and where their objects are missing. */
 
 /** An object with those that refer to it (`Job train`): that take it along from the manager cluster, and that need it where they run. */
 export type ReferredObject = {
@@ -51,7 +51,7 @@ export function referredObjects(
   };
   for (const job of jobs) {
     if (isFinished(job.status)) continue;
-    const name = `${wordOfKind(kind.of(job.metadata.name).resource)} ${parseQualifiedName(job.metadata.name).name}`;
+    const name = `${wordOfName(kind, job.metadata.name)} ${parseQualifiedName(job.metadata.name).name}`;
     const references = kind.references(job);
     const carried = carriedReferences(references, carryOf(job));
     for (const reference of references) if (!reference.optional) refer(reference, name, carried.includes(reference));
@@ -105,7 +105,7 @@ function judgeLooked(check: string, objects: readonly ReferredObject[], { proble
   if (lacking.length === 0) return ok(check, `has ${concerned.length - unread.length} of ${concerned.length} objects${unreadText}`);
   const named = lacking.map((object) => `${nameOf(object)} (${listed(isHome ? object.carriedBy : object.neededBy)})`);
   const found = `lacks ${listed(named)}${unreadText}`;
-  // They may run on other clusters, and nowhere without what travels with them.
+  // Jobs may run on other clusters, and nowhere without what travels with them.
   return isHome ? wrong(check, found, 'create it: they wait for it') : note(check, found);
 }
 

@@ -316,7 +316,7 @@ const work = (connection: ClusterConnection, now: () => number): Promise<readonl
     ];
   });
 
-/** Who manages work without a queue label in chosen namespaces wants to know of those that are not managed there. */
+/** Work without a queue label in namespaces where it is to be managed, and that is not. */
 const unlabelled = (connection: ClusterConnection): Promise<readonly Check[]> => {
   const { client } = connection;
   return judged(

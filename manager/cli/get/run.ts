@@ -70,7 +70,7 @@ async function viewOf(connection: ClusterConnection, wanted: readonly Wanted[]):
   const others = isForJobs
     ? undefined
     : await connection.kinds().catch((error: unknown) => {
-        // Whoever wants all sees what there is for them.
+        // All kinds are those that the user may see.
         if (!(error instanceof CommandError) || wanted.some(({ word }) => word !== EVERY_KIND)) throw error;
         unknownKinds = error.message;
         return undefined;

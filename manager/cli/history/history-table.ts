@@ -42,7 +42,7 @@ function waitedText(record: HistoryRecord): string {
   const isOver = record.evicted === true;
   const [fromMs, untilMs] = [record.created, isOver ? record.ended : (record.started ?? record.admitted)].map(parseWireTime);
   if (fromMs === undefined || untilMs === undefined) return '';
-  // What the last placement needed to start counts.
+  // The time that the last placement needed to start counts.
   const admissions = isOver ? past.admissions : past.admissions.slice(0, -1);
   const waited = waitingMs({ ...past, admissions }, fromMs, Math.max(fromMs, untilMs));
   return waited === undefined ? '' : formatDuration(waited);

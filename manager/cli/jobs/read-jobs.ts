@@ -7,7 +7,7 @@ import { CommandError } from '../command-error.ts';
 import { listWork } from '../list-work.ts';
 import { plain } from '../plain-text.ts';
 import type { NamedJob } from './operands.ts';
-import { formatWork, parseQualifiedName, qualifiedName, qualifierOf, wordOf, wordOfKind } from '../../work-kind/qualified-name.ts';
+import { formatWork, parseQualifiedName, qualifiedName, qualifierOf, wordOf, wordOfName } from '../../work-kind/qualified-name.ts';
 import type { SingleKind, WorkKind } from '../../work-kind/work-kind.ts';
 import { isWordFor, namesOf, noKind } from '../work-kinds.ts';
 
@@ -75,7 +75,7 @@ export async function findJob(
 export const noSuchJob = (found: FoundJob): string =>
   `there is no ${plain(wordFor(found))} ${plain(parseQualifiedName(found.key.name).name)} in namespace ${plain(found.key.namespace)}${noSuchKind(found)}`;
 
-const wordFor = ({ key, by }: FoundJob): string => wordOfKind(by.kind.of(key.name).resource);
+const wordFor = ({ key, by }: FoundJob): string => wordOfName(by.kind, key.name);
 
 /** A word that was read as a namespace may have been meant as a kind. */
 export const noSuchKind = ({ key, kinds = [] }: Pick<FoundJob, 'key' | 'kinds'>): string =>

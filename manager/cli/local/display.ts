@@ -1,6 +1,6 @@
 import type { JobRow } from '../job-row.ts';
 import { changedLines, liveTable } from './table.ts';
-import { cutLine, wrapWords } from '../text-layout.ts';
+import { cutLine, wrapHanging } from '../text-layout.ts';
 
 /** Where the Jobs are shown while they run. */
 export interface Display {
@@ -52,7 +52,7 @@ export function terminalDisplay(output: Terminal, now: () => number): Display {
       paint([]);
     },
     // An address that is longer than a line is the terminal's to wrap: what is broken here cannot be followed or copied.
-    note: (line) => paint(wrapWords(line, width() - 2, { whole: true }).map((each, index) => (index === 0 ? each : `  ${each}`))),
+    note: (line) => paint(wrapHanging(line, width(), 2, { whole: true })),
     end() {
       shown = [];
       latest = [];

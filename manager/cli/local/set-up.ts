@@ -41,18 +41,18 @@ const admissionKind = (kind: string, plural = `${kind.toLowerCase()}s`): Resourc
   namespaced: false,
 });
 
-const rbac = (kind: string): Resource => ({
+const rbac = (kind: string, namespaced = true): Resource => ({
   group: 'rbac.authorization.k8s.io',
   version: 'v1',
   plural: `${kind.toLowerCase()}s`,
   kind,
-  namespaced: true,
+  namespaced,
 });
 
 /** Namespace of the kubeconfig Secrets. */
 export const SYSTEM_NAMESPACE = 'switchyard-system';
 
-/** Whoever has Kubernetes' own role view, edit or admin in a namespace sees what is Switchyard's there, as the chart has it. */
+/** Objects of Switchyard in a namespace are for whoever has Kubernetes' own role view, edit or admin there, as the chart has it. */
 const VIEW_ROLE = {
   metadata: {
     name: 'switchyard-view',
@@ -71,7 +71,7 @@ export async function installKinds(client: WriteClient & RawClient, root: string
   const folder = path.join(root, 'charts', 'switchyard-manager', 'files', 'crds');
   for (const file of readdirSync(folder).toSorted())
     await client.create(CUSTOM_RESOURCE_DEFINITIONS, parse(readFileSync(path.join(folder, file), 'utf8')) as KubeObject);
-  await client.create({ ...rbac('ClusterRole'), namespaced: false }, VIEW_ROLE as never);
+  await client.create(rbac('ClusterRole', false), VIEW_ROLE as never);
   await client.create(NAMESPACES, { metadata: { name: SYSTEM_NAMESPACE } });
   while (!(await areServed(client))) await sleep(systemClock, POLL_MS);
 }

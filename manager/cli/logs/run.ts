@@ -3,7 +3,7 @@ import { PODS } from '../../../shared/api/resources.ts';
 import { isFinished } from '../../../shared/kube/conditions.ts';
 import { readLastFailure, failureMessage } from '../../api/last-failure.ts';
 import { writtenRecordOf } from '../../api/records.ts';
-import { formatWork, parseQualifiedName, wordOfKind } from '../../work-kind/qualified-name.ts';
+import { formatWork, parseQualifiedName, wordOfName } from '../../work-kind/qualified-name.ts';
 import type { WorkKind } from '../../work-kind/work-kind.ts';
 import type { ClusterChoice, ClusterConnection, JobClient } from '../cluster-connection.ts';
 import { CommandError } from '../command-error.ts';
@@ -54,11 +54,11 @@ async function live(config: LogsConfig, { kind }: JobClient, job: DeepReadonly<J
   return session.signal.aborted ? ExitCode.Interrupted : unread > 0 ? ExitCode.Failed : ExitCode.Done;
 }
 
-const workKeyOf = (kind: WorkKind<Job>, key: ObjectKey): string => keyOf({ metadata: key, kind: wordOfKind(kind.of(key.name).resource) });
+const workKeyOf = (kind: WorkKind<Job>, key: ObjectKey): string => keyOf({ metadata: key, kind: wordOfName(kind, key.name) });
 
 function notAdmitted(kind: WorkKind<Job>, { metadata }: DeepReadonly<Job>): string {
   const { qualifier, name } = parseQualifiedName(metadata.name);
-  const operand = qualifier === undefined ? name : `${wordOfKind(kind.of(metadata.name).resource).toLowerCase()}/${name}`;
+  const operand = qualifier === undefined ? name : `${wordOfName(kind, metadata.name).toLowerCase()}/${name}`;
   return `${workKeyOf(kind, metadata)} has not been admitted yet; switchyard explain ${plain(operand)} says why`;
 }
 

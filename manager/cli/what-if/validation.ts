@@ -12,9 +12,10 @@ import { SWITCHYARD_KINDS } from '../../api/kinds.ts';
 import { prepareJob } from '../../policy/prepare-job.ts';
 import { formatProblems } from '../../api/field-problem.ts';
 import type { Job } from '../../../shared/api/kubernetes.ts';
-import { apiVersionOf, isOfKind, type Resource } from '../../../shared/api/resources.ts';
+import type { Resource } from '../../../shared/api/resources.ts';
 import type { AnyObject } from './change-kinds.ts';
 import { JOB_KIND } from '../../work-kind/job/job-kind.ts';
+import { qualifierOf } from '../../work-kind/qualified-name.ts';
 
 /** A change that cannot be made, in words that name the place, the field and the remedy. */
 export class ChangeError extends Error {
@@ -40,7 +41,7 @@ export function createValidator(nowMs: number): Validator {
     strategy.applyDefaults?.(next);
     if (old === undefined) {
       Object.assign(next.metadata, { uid: `what-if-${++created}`, resourceVersion: '0', creationTimestamp: wireTime(nowMs) });
-      const object = isOfKind(JOB_KIND.resource, { apiVersion: apiVersionOf(resource), kind: resource.kind }) ? ours(next, place) : next;
+      const object = qualifierOf(resource) === undefined ? ours(next, place) : next;
       strategy.prepareForCreate?.(object);
       refuse(strategy.validateCreate?.(object) ?? [], resource, object, place);
       return asAny(object);

@@ -1,13 +1,13 @@
-import type { ClusterTimeLine } from '../past-views.ts';
-import { LastHours, resourceChart, wholeNumber, type ShownChart } from './last-hours.tsx';
-import { serverNow } from './state.tsx';
-import { moment } from './words.ts';
+import type { ClusterTimeLine, PlacementBucket } from '../past-views.ts';
+import { LastHours, resourceChart, type ShownChart } from './last-hours.tsx';
+import { BucketTable, type BucketColumn } from './time-line.tsx';
+import { wholeNumber } from './words.ts';
 
 const NOT_RECORDED = 'What Jobs request is of all tenants; Jobs are counted that you may see. Those that left early were suspended, preempted or moved, or the cluster was lost: which of these, when it was lost, and what it had earlier, is not recorded.';
 
 /** How full a cluster was in the last hours, and what became of Jobs that were placed there. */
 export function ClusterHours({ name }: { readonly name: string }) {
-  return <LastHours name={name} ask={(api, hours) => api.clusterTimeLine(name, hours)} chartsOf={chartsOf} about={NOT_RECORDED} table={(line) => <PlacementTable line={line} />} />;
+  return <LastHours name={name} ask={(api, hours) => api.clusterTimeLine(name, hours)} chartsOf={chartsOf} about={NOT_RECORDED} table={(line) => <BucketTable buckets={line.buckets} columns={PLACEMENT_COLUMNS} />} />;
 }
 
 function chartsOf({ buckets, held }: ClusterTimeLine): readonly ShownChart[] {
@@ -34,37 +34,10 @@ function chartsOf({ buckets, held }: ClusterTimeLine): readonly ShownChart[] {
   return [...resources, running, flows];
 }
 
-/** The same for whoever reads rather than looks; parts in which nothing happened are left out. */
-function PlacementTable({ line: { buckets } }: { readonly line: Pick<ClusterTimeLine, 'buckets'> }) {
-  const told = buckets.filter(({ placed, complete, failed, left, running }) => placed + complete + failed + left + running > 0);
-  return (
-    <details class="as-table">
-      <summary>as a table</summary>
-      <table>
-        <thead>
-          <tr>
-            <th>From</th>
-            <th class="num">Placed</th>
-            <th class="num">Complete</th>
-            <th class="num">Failed</th>
-            <th class="num">Left early</th>
-            <th class="num">There at its end</th>
-          </tr>
-        </thead>
-        <tbody>
-          {told.map(({ fromMs, placed, complete, failed, left, running }) => (
-            <tr key={fromMs}>
-              <td>{moment(fromMs, serverNow.peek())}</td>
-              {[placed, complete, failed, left, running].map((number, position) => (
-                <td class="num" key={position}>
-                  {wholeNumber(number)}
-                </td>
-              ))}
-            </tr>
-          ))}
-        </tbody>
-      </table>
-      {told.length === 0 && <p class="empty">Nothing has happened.</p>}
-    </details>
-  );
-}
+const PLACEMENT_COLUMNS: readonly BucketColumn<PlacementBucket>[] = [
+  { head: 'Placed', of: ({ placed }) => placed },
+  { head: 'Complete', of: ({ complete }) => complete },
+  { head: 'Failed', of: ({ failed }) => failed },
+  { head: 'Left early', of: ({ left }) => left },
+  { head: 'There at its end', of: ({ running }) => running },
+];

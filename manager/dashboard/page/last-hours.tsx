@@ -88,8 +88,6 @@ export function resourceChart(resource: string, levels: readonly number[], bound
   };
 }
 
-export const wholeNumber = (value: number): string => value.toLocaleString('en');
-
 const MI = 2 ** 20;
 /** Bytes are given in Mi, which become what people read. */
 const amount = (resource: string, value: number): string => quantity(isOfBytes(resource) ? `${Math.round(value)}Mi` : String(Math.round(value * 100) / 100));

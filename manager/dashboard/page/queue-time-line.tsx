@@ -1,10 +1,11 @@
 import type { QueueTimeLine } from '../past-views.ts';
-import { LastHours, resourceChart, wholeNumber, type ShownChart } from './last-hours.tsx';
-import { AsTable } from './time-line.tsx';
+import { LastHours, resourceChart, type ShownChart } from './last-hours.tsx';
+import { BucketTable, JOB_COLUMNS } from './time-line.tsx';
+import { wholeNumber } from './words.ts';
 
 /** What a queue had and let wait in the last hours, and its part of the whole. */
 export function QueueHours({ name }: { readonly name: string }) {
-  return <LastHours name={name} ask={(api, hours) => api.queueTimeLine(name, hours)} chartsOf={chartsOf} table={(line) => <AsTable line={line} />} />;
+  return <LastHours name={name} ask={(api, hours) => api.queueTimeLine(name, hours)} chartsOf={chartsOf} table={(line) => <BucketTable buckets={line.buckets} columns={JOB_COLUMNS} />} />;
 }
 
 function chartsOf({ buckets, held, share }: QueueTimeLine): readonly ShownChart[] {

@@ -1,11 +1,11 @@
 import { useEffect, useMemo, useState } from 'preact/hooks';
-import type { PastOverview, TimeLine } from '../past-views.ts';
+import type { PastOverview, TimeBucket, TimeLine } from '../past-views.ts';
 import { useAsked, useAskedAtRest } from './asked.tsx';
 import { Chart, type Series } from './chart.tsx';
 import { Notice, JobChips } from './parts.tsx';
 import { clusterAt, queueAt, overviewAt } from './place.ts';
 import { serverNow, overview } from './state.tsx';
-import { count, moment } from './words.ts';
+import { count, moment, wholeNumber } from './words.ts';
 
 const HOURS = [1, 6, 24, 168] as const;
 /** While something changes; and when nothing does. */
@@ -70,7 +70,7 @@ export function OverviewTimeLine({ hours, atMs }: { readonly hours: number; read
             ))}
           </div>
           {line.note !== undefined && <p class="soft">{line.note}</p>}
-          <AsTable line={line} />
+          <BucketTable buckets={line.buckets} columns={JOB_COLUMNS} />
         </>
       )}
     </section>
@@ -105,9 +105,9 @@ export function Legend({ series }: { readonly series: readonly Series[] }) {
   );
 }
 
-/** The same for whoever reads rather than looks; parts in which nothing happened are left out. */
-export function AsTable({ line: { buckets } }: { readonly line: Pick<TimeLine, 'buckets'> }) {
-  const told = buckets.filter(({ created, admitted, complete, failed, waiting, running }) => created + admitted + complete + failed + waiting + running > 0);
+/** A time line as a table of numbers, for whoever reads rather than looks; parts in which nothing happened are left out. */
+export function BucketTable<Bucket extends { readonly fromMs: number }>({ buckets, columns }: { readonly buckets: readonly Bucket[]; readonly columns: readonly BucketColumn<Bucket>[] }) {
+  const rows = buckets.map((bucket) => ({ fromMs: bucket.fromMs, numbers: columns.map(({ of }) => of(bucket)) })).filter(({ numbers }) => numbers.some((number) => number > 0));
   return (
     <details class="as-table">
       <summary>as a table</summary>
@@ -115,31 +115,41 @@ export function AsTable({ line: { buckets } }: { readonly line: Pick<TimeLine, '
         <thead>
           <tr>
             <th>From</th>
-            <th class="num">Created</th>
-            <th class="num">Admitted</th>
-            <th class="num">Complete</th>
-            <th class="num">Failed</th>
-            <th class="num">Waiting at its end</th>
-            <th class="num">Running at its end</th>
+            {columns.map(({ head }) => (
+              <th class="num" key={head}>
+                {head}
+              </th>
+            ))}
           </tr>
         </thead>
         <tbody>
-          {told.map(({ fromMs, created, admitted, complete, failed, waiting, running }) => (
+          {rows.map(({ fromMs, numbers }) => (
             <tr key={fromMs}>
               <td>{moment(fromMs, serverNow.peek())}</td>
-              {[created, admitted, complete, failed, waiting, running].map((number, position) => (
+              {numbers.map((number, position) => (
                 <td class="num" key={position}>
-                  {number.toLocaleString('en')}
+                  {wholeNumber(number)}
                 </td>
               ))}
             </tr>
           ))}
         </tbody>
       </table>
-      {told.length === 0 && <p class="empty">Nothing has happened.</p>}
+      {rows.length === 0 && <p class="empty">Nothing has happened.</p>}
     </details>
   );
 }
+
+export type BucketColumn<Bucket> = { readonly head: string; readonly of: (bucket: Bucket) => number };
+
+export const JOB_COLUMNS: readonly BucketColumn<TimeBucket>[] = [
+  { head: 'Created', of: ({ created }) => created },
+  { head: 'Admitted', of: ({ admitted }) => admitted },
+  { head: 'Complete', of: ({ complete }) => complete },
+  { head: 'Failed', of: ({ failed }) => failed },
+  { head: 'Waiting at its end', of: ({ waiting }) => waiting },
+  { head: 'Running at its end', of: ({ running }) => running },
+];
 
 /** Something else whenever `value` has changed, but not more often than this; and now and then in any case. */
 export function useRarely(value: unknown): unknown {

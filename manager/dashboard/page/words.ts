@@ -11,8 +11,9 @@ export function duration(ms: number): string {
 /** The same for an age, of which the fraction of a second is of no interest. */
 export const age = (ms: number): string => (ms < 10_000 ? `${Math.max(0, Math.floor(ms / 1000))}s` : duration(ms));
 
-export const count = (number: number, one: string, many = `${one}s`): string =>
-  `${number.toLocaleString('en')} ${number === 1 ? one : many}`;
+export const wholeNumber = (value: number): string => value.toLocaleString('en');
+
+export const count = (number: number, one: string, many = `${one}s`): string => `${wholeNumber(number)} ${number === 1 ? one : many}`;
 
 /** A quantity as people read it: `3.25` instead of `3250m`, `1.5 Gi` instead of `1610612736`. Whatever is no quantity stays as it is. */
 export function quantity(text: string): string {

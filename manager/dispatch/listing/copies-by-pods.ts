@@ -1,6 +1,6 @@
 import { podIdentity } from '../../../shared/api/copy-identity.ts';
 import type { DeepReadonly, Pod, WorkObject } from '../../../shared/api/kubernetes.ts';
-import { PODS } from '../../../shared/api/resources.ts';
+import { PODS, UNENDED_PODS } from '../../../shared/api/resources.ts';
 import type { ReadClient } from '../../../shared/kube/client.ts';
 import { controllerOf } from '../../../shared/kube/controller-of.ts';
 import type { Clock } from '../../../shared/runtime/clock.ts';
@@ -20,7 +20,7 @@ export async function* copiesByPods({ client, clock, origin, local, servedNamesp
   for (const namespace of servedNamespaces ?? [undefined]) {
     let continueToken: string | undefined;
     do {
-      const options = { fieldSelector: UNFINISHED, limit: PAGE, ...omitUndefined({ namespace, continueToken }) };
+      const options = { fieldSelector: UNENDED_PODS, limit: PAGE, ...omitUndefined({ namespace, continueToken }) };
       const page = await withDeadline(clock, TIMEOUT_MS, signal, (each) => client.list(PODS, { ...options, signal: each }));
       for (const pod of page.items) {
         const copy = copyOf(pod, origin, local);
@@ -41,8 +41,6 @@ export type PodsOfManager = {
   readonly servedNamespaces: readonly string[] | undefined;
   readonly signal: AbortSignal;
 };
-
-const UNFINISHED = 'status.phase!=Succeeded,status.phase!=Failed';
 
 /** What is known of the copy of this pod. */
 function copyOf(pod: DeepReadonly<Pod>, origin: string, local: boolean): WorkObject | undefined {

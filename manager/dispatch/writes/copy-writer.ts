@@ -2,7 +2,7 @@ import type { ConfigMap, DeepReadonly, Namespace, ObjectKey, Unsaved, WorkObject
 import { podIdentity } from '../../../shared/api/copy-identity.ts';
 import { logTailsName } from '../../../shared/api/log-tails.ts';
 import { DISPATCH_EPOCH_ANNOTATION, MANAGER_FIELD_MANAGER, ORIGIN_LABEL, RESUMED_FROM_ANNOTATION } from '../../../shared/api/names.ts';
-import { CONFIG_MAPS, NAMESPACES, PODS } from '../../../shared/api/resources.ts';
+import { CONFIG_MAPS, NAMESPACES, PODS, UNENDED_PODS } from '../../../shared/api/resources.ts';
 import { ApiError, isAlreadyExists, isConflict, isForbidden, isNotFound } from '../../../shared/kube/api-error.ts';
 import { objectKey } from '../../../shared/kube/keys.ts';
 import type { Clock } from '../../../shared/runtime/clock.ts';
@@ -239,7 +239,7 @@ export function createCopyWriter(options: {
 
   async function runningPods({ namespace, name }: ObjectKey, originUid: string): Promise<readonly string[]> {
     const labelSelector = kind.of(name).podsOf({ namespace, name });
-    const selectors = { ...omitUndefined({ labelSelector }), fieldSelector: 'status.phase!=Succeeded,status.phase!=Failed' };
+    const selectors = { ...omitUndefined({ labelSelector }), fieldSelector: UNENDED_PODS };
     const isNamedByLabels = labelSelector !== undefined && kind.of(name) !== kind.of(undefined);
     let continueToken: string | undefined;
     for (let page = 0; page < PODS_PAGES_MAX; page++) {

@@ -58,13 +58,6 @@ function serve(port: MessagePort): void {
 async function kindOf(described: readonly WorkKindSpec[]): Promise<WorkKind> {
   if (described.length === 0) return JOB_KIND;
   // The evaluator of expressions is loaded only where there are some.
-  const [{ compileDescription }, { describedKind }] = await Promise.all([
-    import('../../work-kind/described/description.ts'),
-    import('../../work-kind/described/described-kind.ts'),
-  ]);
-  const others = described.flatMap((spec) => {
-    const compiled = compileDescription(spec);
-    return compiled.kind === 'Refused' ? [] : [describedKind(compiled.description)];
-  });
-  return createKinds(JOB_KIND, others);
+  const { describedKinds } = await import('../../work-kind/described/described-kind.ts');
+  return createKinds(JOB_KIND, describedKinds(described));
 }

@@ -3,6 +3,7 @@ import type { DeepReadonly, Unsaved, WorkObject } from '../../../shared/api/kube
 import type { FieldProblem } from '../../api/field-problem.ts';
 import type { JobRules } from '../../api/job-rules.ts';
 import { isJsonObject } from '../../api/json-value.ts';
+import type { WorkKindSpec } from '../../api/work-kind.ts';
 import { selectorText } from '../copy/selector-text.ts';
 import { claimProblems, namespaceProblems, PODS_AT_ONCE_MAX, requestProblems } from '../pod-set-problems.ts';
 import type { Progress, SingleKind } from '../work-kind.ts';
@@ -10,7 +11,7 @@ import { admittedPart } from './admitted-part.ts';
 import { controllerOf, describedCache, isCompact, needsOf, referencesOf } from './described-cache.ts';
 import { describedCopies } from './described-copies.ts';
 import { describedHome } from './described-home.ts';
-import type { Description } from './description.ts';
+import { compileDescription, type Description } from './description.ts';
 import { pathText, patchOperations, valueAt, withValueAt } from '../../../shared/api/field-path.ts';
 import { podSelectorOf, type Reading } from './reading.ts';
 import { Readings } from './readings.ts';
@@ -151,3 +152,10 @@ function progressOf(readings: Readings, object: DeepReadonly<Pick<WorkObject, 's
     failed: 0,
   };
 }
+
+/** The kinds of these descriptions; those that do not compile are left out. */
+export const describedKinds = (specs: readonly WorkKindSpec[]): readonly SingleKind[] =>
+  specs.flatMap((spec) => {
+    const compiled = compileDescription(spec);
+    return compiled.kind === 'Refused' ? [] : [describedKind(compiled.description)];
+  });
