@@ -39,16 +39,23 @@ async function workOff(options: ControllerOptions, lane: number, turn: () => Pro
 }
 
 /**
- * Most reconciles find nothing to do, and end without waiting for anything: after so many the event loop has its turn, or a hundred
- * thousand would keep all others waiting.
+ * Most reconciles find nothing to do, and end without waiting for anything: after so many, a few milliseconds, the event loop has its
+ * turn, or a hundred thousand would keep all others waiting. What a single object needs takes a dozen turns.
  */
-const KEYS_A_TURN = 100;
+const KEYS_A_TURN = 25;
 
 function createTurns(): () => Promise<void> {
   let keys = 0;
+  let next = Promise.resolve();
   return async () => {
-    if (keys++ === 0) setImmediate(() => (keys = 0));
-    if (keys > KEYS_A_TURN) await new Promise((resolve) => void setImmediate(resolve));
+    while (keys >= KEYS_A_TURN) await next;
+    if (keys++ > 0) return;
+    next = new Promise((resolve) => {
+      setImmediate(() => {
+        keys = 0;
+        resolve();
+      });
+    });
   };
 }
 
