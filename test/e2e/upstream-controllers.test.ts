@@ -21,7 +21,7 @@ import { findCondition, hasTrueCondition } from '../../shared/kube/conditions.ts
 import { omitUndefined } from '../../shared/runtime/omit-undefined.ts';
 import { ChildProgram } from '../support/child-program.ts';
 import { startRealEtcd } from '../support/real-control-plane.ts';
-import { areControllersReal, type ServerUnderTest, startServerUnderTest } from '../support/server-under-test.ts';
+import { areControllersReal, type ServerOptions, type ServerUnderTest, startServerUnderTest } from '../support/server-under-test.ts';
 import { JOB_KIND } from '../../manager/work-kind/job/job-kind.ts';
 
 const LIMIT_MS = 300_000;
@@ -86,8 +86,8 @@ describe.runIf(areControllersReal())('with the controllers of kube-controller-ma
 
   beforeAll(async () => {
     const etcd = resources.use(await startRealEtcd());
-    const startServer = async (name: string, options: object): Promise<ServerUnderTest> => {
-      const server = await startServerUnderTest({ name, etcd, ...options });
+    const startServer = async (name: string, options: Omit<ServerOptions, 'name' | 'etcd'>): Promise<ServerUnderTest> => {
+      const server = await startServerUnderTest({ ...options, name, etcd });
       resources.defer(() => server.close());
       return server;
     };

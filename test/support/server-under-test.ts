@@ -47,6 +47,8 @@ export type ServerOptions = {
   readonly nodeDir?: string;
   /** More flags of a real API server. */
   readonly apiServerFlags?: readonly string[];
+  /** Further controllers that only kube-controller-manager has, by upstream's names. */
+  readonly upstream?: readonly string[];
   /** `ours`: also beside a real API server, on which pods need no ServiceAccount then. Default: upstream's, where there are any. */
   readonly whoseControllers?: 'ours' | 'upstream';
   /** Of the context. Servers on one etcd have different ones. */
@@ -98,9 +100,18 @@ async function startEmbedded({ controllers = CONTROLLERS, nodes, nodeDir }: Serv
 }
 
 async function startReal(options: ServerOptions): Promise<ServerUnderTest> {
-  const { controllers = CONTROLLERS, whoseControllers = 'upstream', nodes, nodeDir, name, etcd, apiServerFlags } = options;
+  const {
+    controllers = CONTROLLERS,
+    upstream: more = [],
+    whoseControllers = 'upstream',
+    nodes,
+    nodeDir,
+    name,
+    etcd,
+    apiServerFlags,
+  } = options;
   const divided = divideControllers(controllers);
-  const upstream = whoseControllers === 'ours' ? undefined : divided.upstream;
+  const upstream = whoseControllers === 'ours' ? undefined : [...divided.upstream, ...more];
   const real = await startRealControlPlane(omitUndefined({ controllers: upstream, name, etcd, apiServerFlags }));
   const { url, kubeconfig, kubeconfigFile } = real;
   const { access, client, transport } = connect(kubeconfigFile);
