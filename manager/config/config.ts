@@ -26,6 +26,7 @@ import { ADMISSION_FLAGS, type AdmissionFlags, admissionFlagsOf } from './admiss
 import { CANARY_FLAGS, canaryConfigOf } from './canary-flags.ts';
 import { CERTIFICATE_FLAGS, type CertificateConfig, certificateConfigOf, secretName } from './certificate-flags.ts';
 import { DASHBOARD_FLAGS, type DashboardConfig, dashboardConfigOf } from './dashboard-flags.ts';
+import { DECISION_LOG_FLAGS, type DecisionLogConfig, decisionLogConfigOf } from './decision-log-flags.ts';
 import {
   addressRanges,
   CARRY_NAMESPACES_SHAPE,
@@ -48,7 +49,6 @@ export type ManagerConfig = AdmissionFlags &
   CertificateConfig & {
     /** Absent: where kubectl would look, then the service account of the pod. */
     readonly kubeconfig: string | undefined;
-    /** Absent: Jobs come through the API alone. */
     /** undefined: no submissions are taken. */
     readonly redis: RedisConfig | undefined;
     readonly redisPrefix: string;
@@ -110,16 +110,6 @@ export type ManagerConfig = AdmissionFlags &
     readonly jobRules: JobRules;
     readonly logLevel: LogLevel;
   };
-
-/** Where what admission sees and decides is written down. */
-export type DecisionLogConfig = {
-  /** A file, or `-` for standard output. */
-  readonly destination: string;
-  /** A file is followed by the next at about this size. */
-  readonly fileBytesMax: number;
-  /** How many files there are at most, the one that is written included: FILE, FILE.1 and so on, the oldest last. */
-  readonly filesMax: number;
-};
 
 /** Less would refuse what kubectl makes of a few lines. */
 const JOB_BYTES_MIN = 16 * 1024;
@@ -292,23 +282,7 @@ const FLAGS = {
     parse: shaped(durationShape(500, 60_000), renewInterval),
   },
   ...ADMISSION_FLAGS,
-  'decision-log': {
-    value: 'FILE|-',
-    about: 'writes down what admission sees and decides, to decide it again under another setup (switchyard replay); -: to standard output',
-    parse: text,
-  },
-  'decision-log-max-size': {
-    value: 'MIB',
-    fallback: '100',
-    about: 'a decision log of this size becomes FILE.1, the one before FILE.2, and so on',
-    parse: wholeNumber(1, 65_536),
-  },
-  'decision-log-max-files': {
-    value: 'N',
-    fallback: '5',
-    about: 'number of files of the decision log to keep, including the current one',
-    parse: wholeNumber(1, 1_000),
-  },
+  ...DECISION_LOG_FLAGS,
   'audit-log': {
     value: 'FILE|-',
     about:
@@ -366,7 +340,7 @@ function configOf(flags: FlagValues<typeof FLAGS>): ManagerConfig {
     tokenLifeMs: flags['worker-token-life'],
     renewIntervalMs: flags['fence-renew-interval'],
     ...admissionFlagsOf(flags),
-    decisionLog: decisionLog(flags),
+    decisionLog: decisionLogConfigOf(flags),
     auditLog: flags['audit-log'],
     history: historyConfigOf(flags),
     canary: canaryConfigOf(flags),
@@ -392,10 +366,4 @@ function sharedPrefixOf(
   throw new FlagError(
     `--redis-prefix ${JSON.stringify(prefix)} has no hash tag, and a Redis Cluster refuses what concerns several keys of such a queue: write {${prefix}}, or --submission-queue '' for none but those of SubmissionQueues`,
   );
-}
-
-function decisionLog(flags: FlagValues<typeof FLAGS>): ManagerConfig['decisionLog'] {
-  const destination = flags['decision-log'];
-  if (destination === undefined) return undefined;
-  return { destination, fileBytesMax: flags['decision-log-max-size'] * 1024 * 1024, filesMax: flags['decision-log-max-files'] };
 }

@@ -1,7 +1,7 @@
 import { endsWithin, type Clock, type Timer } from '../../shared/runtime/clock.ts';
 import type { Logger } from '../../shared/runtime/logger.ts';
 import type { LineSink } from '../admission/decision-log/decision-recorder.ts';
-import type { DecisionLogConfig } from '../config/config.ts';
+import type { DecisionLogConfig } from '../config/decision-log-flags.ts';
 import { realDisk, type LogDisk, type LogFile } from '../../shared/runtime/log-disk.ts';
 
 /** The decision log on a disk, or on standard output. */

@@ -1,7 +1,7 @@
 import type { Lease } from '../api/kubernetes.ts';
 import { LEASES } from '../api/resources.ts';
 import { toWireMicroTime } from '../api/wire-time.ts';
-import { sleep, type Clock, type Timer } from '../runtime/clock.ts';
+import type { Clock, Timer } from '../runtime/clock.ts';
 import { withDeadline } from '../runtime/deadline.ts';
 import type { Logger } from '../runtime/logger.ts';
 import type { Random } from '../runtime/random.ts';
@@ -9,6 +9,7 @@ import { onAbort } from '../runtime/tasks.ts';
 import { isAlreadyExists, isConflict, isNotFound } from './api-error.ts';
 import type { ReadClient, WriteClient } from './client.ts';
 import { keyOf } from './keys.ts';
+import { createLeaseDuration, type LeaseDuration } from './lease-duration.ts';
 import { leaseWentBack, LeaseWentBack, renewalTime, withRestoreSeen } from './lease-history.ts';
 import { claimNow, createLeaseHold, writableLeftMs, writableMs, type KeptLeaseHold, type LeaseClaim } from './lease-hold.ts';
 import { CATCH_UP_AHEAD_MS } from './reflector.ts';
@@ -78,14 +79,8 @@ export async function runAsLeader(
 }
 
 export const DEFAULT_LEASE_DURATION_MS = 3_000;
-/** A Lease that is longer because server or machine are slow is no longer than this, unless it is asked for. */
-const LEASE_DURATION_MS_MAX = 15_000;
-/** A renewal that takes no longer is not slow. */
-const SLOW_MS = 500;
 /** No answer is waited for longer, unless a Lease that long is asked for. */
 const ANSWER_MS_MAX = 5_000;
-/** For so long it is remembered how slow it was. */
-const SLOWNESS_KEPT_MS = 30_000;
 /** Renewals, and looks of those who wait, within one duration. */
 const LOOKS = 6;
 /** Nobody leads for so long, or somebody does of whom this one cannot hear. */
@@ -99,20 +94,11 @@ const EXPIRY_AHEAD_MS = CATCH_UP_AHEAD_MS;
 /** So that candidates do not all ask at once. When the lease is over none of them waits: then one must lead. */
 const LOOK_JITTER = 0.2;
 
-/**
- * How long a Lease is to be where the slowest of late, of the answers to renewals and of the machine's own timers, took `slowMs`: so long
- * that two of them, one after the other, are answered within the two thirds of it for which it lets its holder write. In milliseconds,
- * whole seconds.
- */
-export function leaseDurationFor(leastMs: number, slowMs: number): number {
-  const wantedMs = leastMs + 3 * Math.max(0, slowMs - SLOW_MS);
-  return Math.ceil(Math.min(wantedMs, Math.max(leastMs, LEASE_DURATION_MS_MAX)) / 1_000) * 1_000;
-}
-
 class Candidate {
   readonly #options: LeaderElectionOptions;
   readonly #log: Logger;
   readonly #hold: KeptLeaseHold;
+  readonly #duration: LeaseDuration;
   /** The lease as last seen, and when by our own steady clock it was first seen like this. */
   #seen: Lease | undefined;
   #seenAtMs = 0;
@@ -123,8 +109,6 @@ class Candidate {
   #leading = false;
   /** The last look was not answered. */
   #unanswered = false;
-  /** The longest that an answer, or a timer, took of late. */
-  #slow = { ms: 0, sinceMs: 0 };
   /** What the lease was when it was last known: it never goes back to before that. */
   #known: Lease | undefined;
   #wentBack = false;
@@ -134,6 +118,7 @@ class Candidate {
   constructor(options: LeaderElectionOptions) {
     this.#options = options;
     this.#hold = options.hold ?? createLeaseHold(options.clock);
+    this.#duration = createLeaseDuration(options.clock, options.leaseDurationMs ?? DEFAULT_LEASE_DURATION_MS);
     this.#log = options.log.with({ lease: keyOf(options.namespace, options.name), identity: options.identity });
   }
 
@@ -161,7 +146,7 @@ class Candidate {
         const isExpiring = remainingMs <= EXPIRY_AHEAD_MS;
         if (isExpiring) this.#announceExpiry();
         const untilMs = isExpiring ? remainingMs : remainingMs - EXPIRY_AHEAD_MS;
-        await this.#pause(Math.min(this.#lookEveryMs() * (1 + LOOK_JITTER * random()), untilMs), signal);
+        await this.#duration.pause(Math.min(this.#lookEveryMs() * (1 + LOOK_JITTER * random()), untilMs), signal);
       }
       return false;
     } finally {
@@ -198,7 +183,7 @@ class Candidate {
     let triedMs = clock.monotonic();
     while (!over.signal.aborted) {
       // The next one counts from when it is sent as well, so that it does not wait for longer because this one was answered late.
-      await this.#pause(Math.max(0, triedMs + this.#lookEveryMs() - clock.monotonic()), over.signal);
+      await this.#duration.pause(Math.max(0, triedMs + this.#lookEveryMs() - clock.monotonic()), over.signal);
       if (over.signal.aborted) break;
       triedMs = clock.monotonic();
       if (await this.#tryOnce(over.signal)) {
@@ -213,38 +198,14 @@ class Candidate {
   }
 
   #lookEveryMs(): number {
-    return this.#durationMs() / LOOKS;
-  }
-
-  #durationMs(): number {
-    const { clock, leaseDurationMs = DEFAULT_LEASE_DURATION_MS } = this.#options;
-    const isRecent = clock.monotonic() - this.#slow.sinceMs < SLOWNESS_KEPT_MS;
-    return leaseDurationFor(leaseDurationMs, isRecent ? this.#slow.ms : 0);
-  }
-
-  /** A timer that comes late is a sign of a machine that is too busy, as an answer is. */
-  async #pause(ms: number, signal: AbortSignal): Promise<void> {
-    const { clock } = this.#options;
-    const dueMs = clock.monotonic() + ms;
-    await sleep(clock, ms, signal);
-    this.#took(clock.monotonic() - dueMs);
-  }
-
-  #took(ms: number): void {
-    const nowMs = this.#options.clock.monotonic();
-    if (ms >= this.#slow.ms || nowMs - this.#slow.sinceMs >= SLOWNESS_KEPT_MS) this.#slow = { ms, sinceMs: nowMs };
+    return this.#duration.ms() / LOOKS;
   }
 
   /** One call, which is waited for no longer than its claim would let us write; nor for long on a connection that may be dead. */
   async #call<T>(signal: AbortSignal, call: (signal: AbortSignal) => Promise<T>): Promise<T> {
     const { clock, leaseDurationMs = DEFAULT_LEASE_DURATION_MS } = this.#options;
-    const limitMs = Math.min(writableMs(this.#durationMs()), Math.max(ANSWER_MS_MAX, writableMs(leaseDurationMs)));
-    const sentMs = clock.monotonic();
-    try {
-      return await withDeadline(clock, limitMs, signal, call);
-    } finally {
-      this.#took(clock.monotonic() - sentMs);
-    }
+    const limitMs = Math.min(writableMs(this.#duration.ms()), Math.max(ANSWER_MS_MAX, writableMs(leaseDurationMs)));
+    return this.#duration.timed(() => withDeadline(clock, limitMs, signal, call));
   }
 
   /** Gives the lease up, so that a successor need not wait for it to expire. */
@@ -338,7 +299,7 @@ class Candidate {
     current: Lease | undefined,
     signal: AbortSignal,
   ): Promise<true> {
-    const claim = claimNow(this.#options.clock, this.#durationMs());
+    const claim = claimNow(this.#options.clock, this.#duration.ms());
     if (this.#leading) this.#hold.sending(claim);
     const claimed = await this.#call(signal, (each) => write(this.#specOf(current, claim), each));
     this.#check(claimed);

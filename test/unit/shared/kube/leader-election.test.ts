@@ -1,6 +1,5 @@
 import { describe, expect, test } from 'vitest';
 import type { Lease } from '../../../../shared/api/kubernetes.ts';
-import { leaseDurationFor } from '../../../../shared/kube/leader-election.ts';
 import { aWorld } from './election-scene.ts';
 
 test('one of two candidates leads, and the other takes over at once when it steps down', async () => {
@@ -261,20 +260,6 @@ test('a server that takes four seconds an answer has a leader all the same, by a
   first.stop();
   await clock.advance(100);
   await first.ended;
-});
-
-test.each([
-  [3_000, 0, 3_000],
-  [3_000, 500, 3_000],
-  [3_000, 600, 4_000],
-  [3_000, 4_000, 14_000],
-  [3_000, 2_000, 8_000],
-  [3_000, 60_000, 15_000],
-  [2_500, 0, 3_000],
-  [20_000, 0, 20_000],
-  [20_000, 9_000, 20_000],
-])('a Lease of %i ms is, where an answer took %i ms, one of %i ms', (leastMs, slowMs, expectedMs) => {
-  expect(leaseDurationFor(leastMs, slowMs)).toBe(expectedMs);
 });
 
 test('a lease taken away by somebody else ends leadership at the next renewal', async () => {
