@@ -12,6 +12,8 @@ export type ShownCopy = {
   readonly suspended: boolean;
   /** Its ConfigMaps and Secrets are still to be written: it waits for them, and its Job says why. Absent: no. */
   readonly lacksObjects?: true;
+  /** The fence of its worker has suspended it, and lets it go on once it has seen the manager again. Absent: no. */
+  readonly fenced?: true;
   /** Its end is certain: it is left as it is until its worker has written the last condition. Absent: no. */
   readonly judged?: true;
   /** A write to it is under way, or its answer was lost: it may be in another state by now. Absent: no. */

@@ -27,6 +27,7 @@ export function shownCopy(
     epoch: identity.epoch,
     suspended: kind.isSuspended(job),
     ...(kind.home.hasVerdict(job) ? { judged: true as const } : {}),
+    ...(kind.copies.isFenced(job) ? { fenced: true as const } : {}),
     ...(isCarryPending(job) ? { lacksObjects: true as const } : {}),
     ...(doubt.kind === 'None' ? {} : { isWritten: true as const }),
     deleting,

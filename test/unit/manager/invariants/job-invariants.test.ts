@@ -59,6 +59,7 @@ describe('nothing is found', () => {
     ['of an orphan that is on its way out', undefined, aCopy({ deleting: true })],
     ['that is suspended, of a copy whose end is certain', aJob({ suspended: true }), aCopy({ ...rests, judged: true })],
     ['of a copy whose ConfigMaps and Secrets cannot be written yet', aJob(), aCopy({ ...rests, suspended: true, lacksObjects: true })],
+    ['of a copy that the fence of its worker has suspended', aJob(), aCopy({ ...rests, suspended: true, fenced: true })],
     ['of a Job that says why it has no copy', aJob({ saysWhyNot: true, saysDispatched: false })],
     ['of a Job whose cluster is out of sight', aJob({ placeInSight: false, saysDispatched: true })],
   ])('%s', (_, job, ...copies) => {

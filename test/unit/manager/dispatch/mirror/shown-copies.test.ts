@@ -2,9 +2,17 @@ import { expect, test } from 'vitest';
 import type { Doubt } from '../../../../../manager/dispatch/mirror/mirror-group.ts';
 import { shownCopy } from '../../../../../manager/dispatch/mirror/shown-copies.ts';
 import type { Job } from '../../../../../shared/api/kubernetes.ts';
-import { CARRY_PENDING_ANNOTATION, DISPATCH_EPOCH_ANNOTATION, ORIGIN_UID_ANNOTATION } from '../../../../../shared/api/names.ts';
+import {
+  CARRY_PENDING_ANNOTATION,
+  DISPATCH_EPOCH_ANNOTATION,
+  FENCED_ANNOTATION,
+  ORIGIN_UID_ANNOTATION,
+} from '../../../../../shared/api/names.ts';
 import { aCondition, aHomeJob } from '../../../../support/jobs.ts';
 import { JOB_KIND } from '../../../../../manager/work-kind/job/job-kind.ts';
+import { createKinds } from '../../../../../manager/work-kind/kinds.ts';
+import { qualifiedName, qualifierOf } from '../../../../../manager/work-kind/qualified-name.ts';
+import { aCrew, aCrewKind, CREWS } from '../../work-kind/described/described.ts';
 
 const annotations = { [ORIGIN_UID_ANNOTATION]: 'uid-home-1', [DISPATCH_EPOCH_ANNOTATION]: '2' };
 const copy = (parts: Partial<Job>, cpu = '500m') => {
@@ -47,6 +55,15 @@ test('a copy waits for its objects while its mark says that they are still to be
     return shownCopy(JOB_KIND, { ...rest, job: marked }, IN_SIGHT)?.lacksObjects;
   };
   expect([waits('true'), waits('false')]).toEqual([true, undefined]);
+});
+
+test('a copy of a described kind says that the fence of its worker has suspended it', () => {
+  const kind = createKinds(JOB_KIND, [aCrewKind()]);
+  const isFenced = (mark: Record<string, string>): boolean | undefined => {
+    const job = aCrew({ metadata: { name: qualifiedName(qualifierOf(CREWS), 'argo'), annotations: { ...annotations, ...mark } } });
+    return shownCopy(kind, { cluster: 'eu-1', deleting: false, job }, IN_SIGHT)?.fenced;
+  };
+  expect([isFenced({ [FENCED_ANNOTATION]: 'ManagerOutOfReach' }), isFenced({})]).toEqual([true, undefined]);
 });
 
 test('nothing runs of a copy that has ended, whatever numbers its cluster left there', () => {
