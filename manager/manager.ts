@@ -15,34 +15,23 @@ import type { InvariantReport } from '../shared/runtime/invariant-report.ts';
 import { omitUndefined } from '../shared/runtime/omit-undefined.ts';
 import { createSpanExporter } from '../shared/runtime/span-exporter.ts';
 import { aborted, allOrNone, onAbort } from '../shared/runtime/tasks.ts';
-import { createAdmission } from './admission/admission.ts';
-import { DEFAULT_LOCAL_QUEUES_MAX, type ObservedState } from './admission/controllers/state-metrics.ts';
-import { createClusterObjects } from './admission/queues/cluster-objects.ts';
+import { DEFAULT_LOCAL_QUEUES_MAX } from './admission/controllers/state-metrics.ts';
 import { CLUSTER_QUEUES } from './api/cluster-queue.ts';
 import { DEFAULT_JOB_RULES } from './api/job-rules.ts';
 import { LOCAL_QUEUES } from './api/local-queue.ts';
-import { createLostClusters } from './api/lost-clusters.ts';
 import { createNamespaceIdentities } from './api/namespace-identities.ts';
 import { createRecordKeeper, type RecordKeeper } from './api/record-keeper.ts';
 import type { RecordKeys } from './api/record-seal.ts';
 import { WORKER_CLUSTERS } from './api/worker-cluster.ts';
 import { createWriteAudit } from './audit/write-audit.ts';
-import { createCanary } from './canary/canary.ts';
-import { DEFAULT_STORY_EVENT_QPS, DEFAULT_TOKEN_LIFE_MS, DEFAULT_WORKER_LOST_TIMEOUT_MS, WORKER_MEMORY_MIB } from './config/config.ts';
-import { createDispatch } from './dispatch/dispatch.ts';
-import { DEFAULT_RENEW_INTERVAL_MS } from './dispatch/lease/cluster-lease.ts';
-import { createHistoryWriter } from './history/history-writer.ts';
+import { DEFAULT_STORY_EVENT_QPS } from './config/config.ts';
 import { createHistory } from './history/history.ts';
 import { createNamespaceHistory } from './history/namespace-history.ts';
-import { createExpectedRunTimes, expectedOfJobs } from './insight/estimate/expected-run-times.ts';
-import { createRunTimes } from './insight/estimate/run-times.ts';
-import { createStartEstimates } from './insight/estimate/start-estimates.ts';
-import { createLiveInvariants, type LiveInvariants } from './invariants/live-invariants.ts';
-import { clusterGauges } from './metrics/cluster-gauges.ts';
+import type { LiveInvariants } from './invariants/live-invariants.ts';
+import { createLeader } from './leader/leader.ts';
 import { createManagerMetrics } from './metrics/metrics.ts';
 import { createSeriesKeeper } from './metrics/series-keeper.ts';
 import { caughtUp, synced } from './process/awaited-informers.ts';
-import { createCarriableObjects } from './process/carriable-objects.ts';
 import { HOME } from './process/client-factory.ts';
 import { createHomeInformers } from './process/home-informers.ts';
 import { createIdentityAlarm } from './process/identity-alarm.ts';
@@ -50,16 +39,12 @@ import { clusterIdentity } from './process/identity.ts';
 import { leadWhenElected } from './process/lead-when-elected.ts';
 import { createManagerDashboard, SHOWN_LABELS_MAX } from './process/manager-dashboard.ts';
 import type { ManagerDeps } from './process/manager-deps.ts';
-import { onCopyEnded } from './process/on-copy-ended.ts';
 import { recordKeys } from './process/record-key.ts';
 import { claimRecords } from './process/record-origin.ts';
 import { serveWebhook } from './process/serve-webhook.ts';
-import { createJobTracer } from './story/job-tracer.ts';
-import { createLifecycleEvents } from './story/lifecycle-events.ts';
-import { createOverrideAlarm } from './story/override-alarm.ts';
 import { tracedLog } from './story/traced-log.ts';
 import { createSubmissionEndpoints } from './submission/submission-endpoints.ts';
-import { createSubmissions, submissionsOfKinds } from './submission/submissions.ts';
+import { submissionsOfKinds } from './submission/submissions.ts';
 import { createKinds } from './work-kind/kinds.ts';
 import { createKindsClient } from './work-kind/kinds-client.ts';
 import { JOB_KIND } from './work-kind/job/job-kind.ts';
@@ -77,16 +62,12 @@ export interface Manager {
   run(signal: AbortSignal): Promise<void>;
 }
 
-const OWN_IMAGE = `ghcr.io/switchyard/switchyard:${manifest.version}`;
-
 const OURSELVES = { 'service.name': 'switchyard-manager', 'service.version': manifest.version };
 
 const FLUSH_MS = 3_000;
 
 /** The text of a submission may say in more words what the Job says in its own. */
 const BYTES_PER_JOB_BYTE = 2;
-
-const WORKER_MEMORY_BYTES = WORKER_MEMORY_MIB * 1024 * 1024;
 
 /**
  * Puts the manager together. Every replica watches the manager cluster; the leader alone takes submissions, admits, dispatches and
@@ -258,142 +239,15 @@ export function createManager(given: ManagerDeps): Manager {
     keyProblem = undefined;
     keysRead.resolve(keys);
     records = createRecordKeeper(keys, kind);
-    const intake = createSubmissions({
-      kind,
-      source: submissions,
-      home,
-      fenced,
-      jobs: informers.jobs,
-      objects: informers.submissionQueues,
-      ledgerNamespace: deps.recordKeySecret.namespace,
-      carryNamespaces: deps.carryNamespaces ?? [],
-      keys,
-      rules,
-      tenantRules,
+    const leader = createLeader({
+      ...{ deps, kind, keys, records, origin, rules, tenantRules, informers, identities, home, fenced, events, storyEvents },
+      connect: (cluster, access) => fencedClient(deps.connectCluster(cluster, access), deposed.signal),
       redisTroubles: redisProbe?.troubles,
-      namespaceUid: (namespace) => identities.of(namespace)?.uid,
-      clock,
       log,
       metrics,
+      ...omitUndefined({ hold, spans }),
     });
-    const history =
-      deps.history &&
-      createHistoryWriter({
-        kind,
-        history: createHistory(deps.history.store),
-        jobs: informers.jobs,
-        namespaces: identities,
-        readRecord: records.read,
-        limits: deps.history.limits,
-        clock,
-        random: deps.random,
-        log: log.with({ part: 'history' }),
-        metrics: metrics.history,
-      });
-    if (history !== undefined) informers.jobs.addHandler(history.handler);
-    const lostClusters = createLostClusters(clock);
-    informers.workerClusters.addHandler(lostClusters.handler);
-    const { workerLostTimeoutMs = DEFAULT_WORKER_LOST_TIMEOUT_MS } = deps;
-    const carriedObjects = createCarriableObjects(deps.carryNamespaces ?? [], { ...deps, log });
-    const clusterObjects = createClusterObjects((namespace, object) => dispatch.answersAbout(namespace, object));
-    const runTimes = createRunTimes();
-    const expected = createExpectedRunTimes(runTimes);
-    const admission = createAdmission({
-      kind,
-      client: home,
-      events,
-      storyEvents,
-      informers,
-      records,
-      lostClusters,
-      workerLostTimeoutMs,
-      clustersSettled: (leading) => dispatch.clustersReported(leading),
-      carriedObjects,
-      clusterObjects,
-      expectedRunTimes: expectedOfJobs(kind, expected, informers.jobs, records.read),
-      ...omitUndefined({
-        requeuingTimestamp: deps.requeuingTimestamp,
-        fairSharing: deps.fairSharing,
-        admissionFairSharing: deps.admissionFairSharing,
-        defaultPlacement: deps.defaultPlacement,
-        decisionLog: deps.decisionLog,
-        traceRatio: tracing?.ratio,
-      }),
-      clock,
-      log: log.with({ part: 'admission' }),
-      metrics: metrics.admission,
-    });
-    const startEstimates = createStartEstimates({
-      kind,
-      jobs: informers.jobs,
-      readRecord: records.read,
-      runTimes: { ...runTimes, observe: expected.observe },
-      admission: admission.view,
-      clock,
-      log: log.with({ part: 'admission' }),
-      metrics: metrics.startEstimates,
-    });
-    informers.jobs.addHandler(startEstimates);
-    const dispatch = createDispatch({
-      kind,
-      home,
-      jobs: informers.jobs,
-      workerClusters: informers.workerClusters,
-      flavors: informers.resourceFlavors,
-      clusterQueues: informers.clusterQueues,
-      namespaces: informers.namespaces,
-      readRecord: records.read,
-      admitting: admission.admitting,
-      lostClusters,
-      workerLostTimeoutMs,
-      objectWaiters: clusterObjects,
-      podFenceImage: deps.podFenceImage ?? OWN_IMAGE,
-      keys,
-      clusterSecretsNamespace: deps.clusterSecretsNamespace,
-      tokenLifeMs: deps.tokenLifeMs ?? DEFAULT_TOKEN_LIFE_MS,
-      renewIntervalMs: deps.renewIntervalMs ?? DEFAULT_RENEW_INTERVAL_MS,
-      connect: (cluster, access) => fencedClient(deps.connectCluster(cluster, access), deposed.signal),
-      origin,
-      concurrencyPerCluster: deps.concurrentDispatches,
-      memoryPerClusterBytes: deps.memoryPerClusterBytes ?? WORKER_MEMORY_BYTES,
-      clock,
-      random: deps.random,
-      log: log.with({ part: 'dispatch' }),
-      events,
-      metrics: metrics.dispatch,
-      isNoted: intake.isNoted,
-      ...omitUndefined({ hold, endings: onCopyEnded([history, intake.endings]), tracing }),
-    });
-    const watched = createLiveInvariants({
-      kind,
-      ...informers,
-      homeHeardMs: () => informers.jobs.lastHeardMs(),
-      readRecord: records.read,
-      accountOf: admission.accountOf,
-      dispatch,
-      events,
-      metrics: metrics.invariants,
-      patience: deps.invariantPatience ?? 1,
-      clock,
-      log: log.with({ part: 'invariants' }),
-    });
-    invariants = watched;
-    informers.jobs.addHandler(watched.handler);
-    const { canary: config } = deps;
-    const canary =
-      config &&
-      createCanary({ ...informers, kind, config, client: home, metrics: metrics.canary, clock, log: log.with({ part: 'canary' }) });
-    if (canary !== undefined) informers.jobs.addHandler(canary.handler);
-    const story = createLifecycleEvents({ kind, events: storyEvents, readRecord: records.read });
-    informers.jobs.addHandler(story.handler);
-    const overrides = createOverrideAlarm({ kind, events, metrics: metrics.story, log: log.with({ part: 'overrides' }) });
-    informers.jobs.addHandler(overrides.handler);
-    const observed = (): ObservedState => {
-      const state = admission.observed();
-      return { ...state, clusters: clusterGauges(informers.workerClusters.list(), { ...dispatch, ...state, clock }) };
-    };
-    const tracer = tracing && spans && createJobTracer({ kind, exporter: spans, ratio: tracing.ratio, readRecord: records.read, clock });
-    if (tracer !== undefined) informers.jobs.addHandler(tracer.handler);
+    ({ invariants } = leader);
     // Who leads at once lists what there is once, and need not ask whether a leader before it has admitted more.
     const mayList = Promise.withResolvers<void>();
     const onExpiring = (): void => {
@@ -406,21 +260,8 @@ export function createManager(given: ManagerDeps): Manager {
       mayList.resolve();
       if (!(await caught) || !(await claimRecords({ ...keeping, client: home }, leading))) return;
       keyProblem = undefined;
-      story.lead(leading);
-      overrides.lead(leading);
-      metrics.state.observe(observed);
       deps.onLeading?.();
-      tracer?.lead(leading);
-      return allOrNone(leading, [
-        (each) => admission.run(each),
-        (each) => startEstimates.run(each),
-        (each) => dispatch.run(each),
-        (each) => watched.run(each),
-        async (each) => canary?.run(each),
-        (each) => intake.run(each),
-        // A record says of which namespace its Job was.
-        async (each) => void ((await synced(informers.namespaces, each)) && (await history?.run(each))),
-      ]);
+      return leader.run(leading);
     };
     await allOrNone(signal, [
       ...Object.values(informers).map((informer) => async (each: AbortSignal) => {
@@ -428,7 +269,7 @@ export function createManager(given: ManagerDeps): Manager {
         await mayList.promise;
         await informer.run(each);
       }),
-      (each) => carriedObjects.run(each),
+      (each) => leader.watchCarriable(each),
       (each) => leadWhenElected({ ...deps, ...omitUndefined({ hold }), onWentBack, onWaiting: mayList.resolve, onExpiring }, lead, each),
     ]);
   }

@@ -78,6 +78,7 @@ const CONTROL_PLANE_LAYERS: readonly (readonly string[])[] = [
  */
 const MANAGER_LAYERS: readonly (readonly string[])[] = [
   [''],
+  ['leader'],
   ['metrics'],
   ['process'],
   ['live-logs'],
