@@ -8,6 +8,7 @@ import { endsWithin, sleep, type Clock } from '../../shared/runtime/clock.ts';
 import { omitUndefined } from '../../shared/runtime/omit-undefined.ts';
 import type { Logger } from '../../shared/runtime/logger.ts';
 import { aborted } from '../../shared/runtime/tasks.ts';
+import { hasOption, deliveryProblem, NOT_DELAYED, unlessGone, JobFailed, parkedMs, priorityOf, endedAttempt } from './bullmq-job.ts';
 import { serveControlQueue } from './control-queue.ts';
 import { GuardedWorker } from './guarded-worker.ts';
 import { transitionLine } from './progress.ts';
@@ -50,9 +51,6 @@ export type BullmqQueueOptions = {
   readonly log: Logger;
 };
 
-/** A parked submission looks again by itself after hours, no two at the same time. */
-const PARKED_MS = 6 * 3600 * 1000;
-const PARKED_JITTER_MS = 2 * 3600 * 1000;
 const ENDED_KEPT = { age: 24 * 3600, count: 50_000 };
 /** `waitUntilFinished` hangs when the event it waits for was trimmed from the stream; the default is 10 000 for the whole queue. */
 const EVENTS_KEPT = 1_000_000;
@@ -125,7 +123,7 @@ class BullmqQueue implements SubmissionQueue {
     const handlers = { accept, withdraw, refusedUnread };
     const { name, prefix, concurrency, textBytesMax = TEXT_BYTES_MAX, textDepthMax, clock } = this.#options;
     const process = async (job: Job, token = ''): Promise<unknown> => {
-      const problem = worker.problemOf(job) ?? countProblem(job) ?? parentProblem(job, prefix);
+      const problem = worker.problemOf(job) ?? deliveryProblem(job, prefix);
       if (problem === undefined) return this.#process(job, token, handlers);
       // BullMQ counts the attempt that ends, and could not end it where that is no number.
       if (!Number.isSafeInteger(job.attemptsMade)) await this.#redis.hset(this.#submissions.toKey(job.id ?? ''), 'atm', 0);
@@ -210,7 +208,9 @@ class BullmqQueue implements SubmissionQueue {
     const [text = null, time] = await this.#redis.hmget(key, 'data', 'timestamp');
     // What BullMQ counted is another submission's after the queue was wiped.
     if (text === null || (/^\d+$/.test(id) && Number(time) !== submittedAt)) return false;
-    return textProblem(text, { bytesMax, ...omitUndefined({ depthMax: textDepthMax }) }) === undefined && asks(JSON.parse(text), 'logs');
+    return (
+      textProblem(text, { bytesMax, ...omitUndefined({ depthMax: textDepthMax }) }) === undefined && hasOption(JSON.parse(text), 'logs')
+    );
   }
 
   async backlog(): Promise<Backlog> {
@@ -269,7 +269,7 @@ class BullmqQueue implements SubmissionQueue {
       return this.#answer(job, await this.#endCancelled(parked, withdraw, cancelSignature), parked.attempt, parked);
     }
     // 3. The Job is there, or is made now.
-    const earlier = omitUndefined({ parked, delivered: takenUnmarked(parked, { submittedAt, attemptsMade }) ?? delivered });
+    const earlier = omitUndefined({ parked, delivered: endedAttempt(parked, { submittedAt, attemptsMade }) ?? delivered });
     const traceparent = submittedTraceparent(job.data, job.opts.telemetry?.metadata);
     const told = { ...earlier, ...omitUndefined({ traceparent }) };
     const submission = { ...ref, name: job.name, data: job.data as unknown, attemptsMade, priority: priorityOf(job), ...told };
@@ -296,7 +296,7 @@ class BullmqQueue implements SubmissionQueue {
     this.#delivering.set(job, { parked, mark: { attempt, submittedAt: job.timestamp, attemptsMade: job.attemptsMade } });
     if (outcome.kind === 'Completed') return outcome.result;
     const message = `${outcome.failure.reason}: ${outcome.failure.message}`;
-    const retried = asks(job.data, 'retry') && !Object.hasOwn(FinalCode, outcome.failure.reason);
+    const retried = hasOption(job.data, 'retry') && !Object.hasOwn(FinalCode, outcome.failure.reason);
     throw retried ? new JobFailed(message) : new UnrecoverableError(message);
   }
 
@@ -401,68 +401,5 @@ class BullmqQueue implements SubmissionQueue {
 
   #logTrouble(error: Error): void {
     this.#options.log.debug('trouble with a BullMQ queue', { queue: this.#options.name, error });
-  }
-}
-
-/** The attempt that BullMQ has ended although nobody could write that down. */
-function takenUnmarked(
-  parked: ParkedRecord | undefined,
-  { submittedAt, attemptsMade }: Pick<DeliveredMark, 'submittedAt' | 'attemptsMade'>,
-): DeliveredMark | undefined {
-  if (parked?.ref.submittedAt !== submittedAt || parked.attemptsMade >= attemptsMade) return undefined;
-  return { attempt: parked.attempt, submittedAt, attemptsMade: parked.attemptsMade };
-}
-
-/** Spread by the key: those that were parked together do not wake together. */
-function parkedMs(key: string): number {
-  let spread = 0;
-  for (let index = 0; index < key.length; index++) spread = (spread * 31 + key.charCodeAt(index)) % PARKED_JITTER_MS;
-  return PARKED_MS + spread;
-}
-
-/** BullMQ's code for a job that is not delayed, or is not there. */
-const NOT_DELAYED = -3;
-const NOT_THERE = -1;
-
-/** A Job failed whose submitter wants BullMQ's attempts and back-off: an error as any other to BullMQ. */
-class JobFailed extends Error {
-  override readonly name = 'JobFailed';
-}
-
-/** Whoever writes to Redis without BullMQ may have written anything. */
-const priorityOf = ({ opts: { priority = 0 } }: Job): number => (Number.isSafeInteger(priority) && priority > 0 ? priority : 0);
-
-/** Why the submission is refused for numbers by which it is remembered: the ledger could not read again what it wrote of it. */
-function countProblem({ timestamp, attemptsMade }: Job): string | undefined {
-  const [wrong] = Object.entries({ timestamp, attemptsMade }).filter(([, count]) => !Number.isSafeInteger(count) || count < 0);
-  if (wrong === undefined) return undefined;
-  return `${wrong[0]}: is ${wrong[1]}, and must be a whole number as BullMQ writes it; put the submission on the queue with BullMQ, or leave the field out`;
-}
-
-/**
- * Why the submission is refused for the sake of its parent in a flow of BullMQ's; the scripts would not reach that parent, which would wait
- * for ever.
- */
-function parentProblem({ parentKey, parent }: Job, prefix: string): string | undefined {
-  const named = [parentKey, parent && `${parent.queueKey}:${parent.id}`].map((key) => (key === undefined ? undefined : String(key)));
-  const foreign = named.find((key) => key !== undefined && !key.startsWith(`${prefix}:`));
-  if (foreign === undefined) return undefined;
-  return `the parent of the submission is ${foreign.slice(0, 256)}, which is not under the prefix ${prefix}: give the parent that prefix, or the submission no parent`;
-}
-
-/** `{manifest, options: {retry: true}}` */
-function asks(data: unknown, what: 'retry' | 'logs'): boolean {
-  const options = (data as { readonly options?: Readonly<Record<string, unknown>> } | null)?.options;
-  return options?.[what] === true;
-}
-
-/** False where BullMQ does not have the job any more. */
-async function unlessGone(work: () => Promise<void>): Promise<boolean> {
-  try {
-    await work();
-    return true;
-  } catch (error) {
-    if ((error as { readonly code?: number }).code === NOT_THERE) return false;
-    throw error;
   }
 }

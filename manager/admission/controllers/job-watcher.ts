@@ -4,14 +4,11 @@ import { finishedCondition } from '../../../shared/kube/conditions.ts';
 import type { EventHandler } from '../../../shared/kube/informer.ts';
 import { keyOfObject } from '../../../shared/kube/keys.ts';
 import type { AdmissionMetrics } from './admission-metrics.ts';
-import { QuotaReservedReason } from '../../api/reasons.ts';
-import { preemptedMessage, type Preempted } from '../../api/preempted.ts';
+import type { Preempted } from '../../api/preempted.ts';
 import type { RecordReader } from '../../api/records.ts';
-import { pendingChecks } from '../queues/admission-checks.ts';
 import { type ClusterObjects, withLacks } from '../queues/cluster-objects.ts';
 import type { CarriedObjects } from '../queues/carried-objects.ts';
 import { createReferenceIndex } from '../queues/reference-index.ts';
-import { refusalIn } from '../workload/avoidance.ts';
 import type { PodAdjustments } from '../../api/adjusted-pod.ts';
 import { ZERO } from '../../api/amount.ts';
 import { isSameAdmission, type AdmissionCache } from '../cache/admission-cache.ts';
@@ -19,12 +16,11 @@ import { awaitsPods, type Reservation } from '../workload/reservation.ts';
 import type { AdmissionRetries } from '../snapshot/admission-retries.ts';
 import { cannotStartMessage } from '../workload/cannot-start.ts';
 import type { DecisionRecorder } from '../decision-log/decision-recorder.ts';
-import { timeIsUp } from '../cache/execution-time.ts';
 import { createSlicedPass } from '../cache/sliced-pass.ts';
 import type { PendingQueues } from '../queues/pending-queues.ts';
 import type { PriorityClasses } from '../workload/priority.ts';
 import { createQueueCounts, namedQueueOf } from '../cache/queue-counts.ts';
-import { putInQueue, queueEntry, whyHeld } from '../queues/queue-entry.ts';
+import { putInQueue, queueEntry, whyHeldBack } from '../queues/queue-entry.ts';
 import { runSeconds } from '../workload/run-seconds.ts';
 import type { InadmissibleReason } from '../snapshot/snapshot.ts';
 import { blockedReason, waitingReason } from '../queues/waiting-reason.ts';
@@ -397,21 +393,3 @@ const ALIKE_MAX = 1_000;
 
 const holdsLess = (now: Reservation | undefined, before: Reservation): boolean =>
   [...before.held].some(([resource, amount]) => amount > (now?.held.get(resource) ?? ZERO));
-
-export function whyHeldBack(workload: Workload): InadmissibleReason {
-  const { untrusted, record } = workload;
-  if (workload.phase === 'Reserved' && record !== undefined) return pendingChecks(record);
-  if (untrusted === undefined && record !== undefined) {
-    const why = timeIsUp(workload) ?? refusalIn(record) ?? (record.preempted && preemptedMessage(record.preempted));
-    return why === undefined ? evicted : { ...evicted, message: `${evicted.message}; ${why}` };
-  }
-  const problem = untrusted?.problem ?? 'it has no admission record';
-  const held = workload.hold === true ? whyHeld(workload) : undefined;
-  if (held !== undefined) return { ...held, message: `${problem}; it is ${held.message}`, mayRun: true };
-  return { reason: QuotaReservedReason.RecordNotTrusted, message: `${problem}; it waits until nothing of it runs any more` };
-}
-
-const evicted: InadmissibleReason = {
-  reason: QuotaReservedReason.Evicted,
-  message: 'suspended after admission; quota is held until nothing runs any more',
-};

@@ -1,11 +1,13 @@
 import { HOLD_ANNOTATION } from '../../../shared/api/names.ts';
+import { preemptedMessage } from '../../api/preempted.ts';
 import { QuotaReservedReason } from '../../api/reasons.ts';
 import type { AdmissionCache } from '../cache/admission-cache.ts';
-import { rejectedBy } from './admission-checks.ts';
+import { pendingChecks, rejectedBy } from './admission-checks.ts';
 import { awaitedAnswer } from './cluster-objects.ts';
 import { type CarriedObjects, carryingWorkload, missingReference } from './carried-objects.ts';
 import { placesOf } from '../quota/cluster-state.ts';
 import { timeIsUp } from '../cache/execution-time.ts';
+import { refusalIn } from '../workload/avoidance.ts';
 import type { QueuedWorkload } from '../workload/ordering.ts';
 import type { PendingQueues } from './pending-queues.ts';
 import type { PriorityClasses } from '../workload/priority.ts';
@@ -59,6 +61,25 @@ export function whyHeld(workload: Workload): InadmissibleReason | undefined {
   const message = timeIsUp(workload);
   return message === undefined ? undefined : { reason: QuotaReservedReason.MaximumExecutionTimeExceeded, message };
 }
+
+/** Why a Workload that was admitted, and is suspended, is not queued yet: something of it may run. */
+export function whyHeldBack(workload: Workload): InadmissibleReason {
+  const { untrusted, record } = workload;
+  if (workload.phase === 'Reserved' && record !== undefined) return pendingChecks(record);
+  if (untrusted === undefined && record !== undefined) {
+    const why = timeIsUp(workload) ?? refusalIn(record) ?? (record.preempted && preemptedMessage(record.preempted));
+    return why === undefined ? EVICTED : { ...EVICTED, message: `${EVICTED.message}; ${why}` };
+  }
+  const problem = untrusted?.problem ?? 'it has no admission record';
+  const held = workload.hold === true ? whyHeld(workload) : undefined;
+  if (held !== undefined) return { ...held, message: `${problem}; it is ${held.message}`, mayRun: true };
+  return { reason: QuotaReservedReason.RecordNotTrusted, message: `${problem}; it waits until nothing of it runs any more` };
+}
+
+const EVICTED: InadmissibleReason = {
+  reason: QuotaReservedReason.Evicted,
+  message: 'suspended after admission; quota is held until nothing runs any more',
+};
 
 /**
  * Adds a Workload to its queue. Workloads with equal requests are in different classes if their namespaces have different clusters, if a

@@ -11,7 +11,7 @@ import type { Past } from '../estimate/run-time-sampler.ts';
 import { estimateStart, type StartEstimate, type StartQuestion } from '../estimate/estimate-start.ts';
 import { assignFlavors } from '../../admission/flavors/flavor-assigner.ts';
 import { matchFlavor } from '../../admission/flavors/flavor-match.ts';
-import { whyHeldBack } from '../../admission/controllers/job-watcher.ts';
+import { whyHeldBack } from '../../admission/queues/queue-entry.ts';
 import { place } from '../../admission/flavors/placement.ts';
 import { available, nominalQuota } from '../../admission/quota/quota-tree.ts';
 import { contributionsTo } from '../../admission/quota/resource-transformations.ts';

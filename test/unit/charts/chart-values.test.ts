@@ -5,7 +5,7 @@ import Schema from 'typebox/schema';
 import { describe, expect, test } from 'vitest';
 import { parse } from 'yaml';
 import { MANAGER_PROGRAM } from '../../../manager/config/config.ts';
-import { MANAGER_FLAGS_OF_CHART } from '../../../scripts/charts/manager-values.ts';
+import { MANAGER_FLAGS_OF_CHART } from '../../../scripts/charts/manager-flags-of-chart.ts';
 import { WORKER_FLAGS_OF_CHART } from '../../../scripts/charts/worker-values.ts';
 import { CHART_VALUES, chartFiles, flagEntries } from '../../../scripts/generate-chart-schemas.ts';
 import { shapeOf, type Flag, type FlagTable } from '../../../shared/runtime/flags.ts';
