@@ -110,8 +110,15 @@ export class FakeClock implements Clock {
   }
 }
 
-/** Two turns of the event loop: promises, what they set off with setImmediate, and the promises of that. */
-const settle = (): Promise<void> => new Promise((resolve) => setImmediate(() => setImmediate(resolve)));
+/** Turns of the event loop until nobody asks for another: promises, what they set off with setImmediate, and the promises of that. */
+async function settle(): Promise<void> {
+  for (let turns = 0; turns < TURNS_MAX; turns++) {
+    await new Promise<void>((resolve) => setImmediate(() => setImmediate(resolve)));
+    if (!process.getActiveResourcesInfo().includes('Immediate')) return;
+  }
+}
+/** Whoever asks for turns for ever would never let time pass. */
+const TURNS_MAX = 1_000;
 
 const isBefore = (a: Pending, b: Pending): boolean => a.dueMs < b.dueMs || (a.dueMs === b.dueMs && a.order < b.order);
 

@@ -4,11 +4,8 @@ import { runController } from '../../../shared/kube/controller.ts';
 import type { Informer } from '../../../shared/kube/informer.ts';
 import { parseKey } from '../../../shared/kube/keys.ts';
 import { createObjectBudget } from '../../../shared/kube/object-budget.ts';
-import { WentBack } from '../../../shared/kube/reflector.ts';
-import { isOlder } from '../../../shared/kube/resource-version.ts';
 import type { UnusableAnswer } from '../../../shared/kube/unusable-answer.ts';
 import { createWorkqueue, type Workqueue } from '../../../shared/kube/workqueue.ts';
-import { sleep } from '../../../shared/runtime/clock.ts';
 import { omitUndefined } from '../../../shared/runtime/omit-undefined.ts';
 import { onAbort } from '../../../shared/runtime/tasks.ts';
 import type { NeededObject, ObjectAnswer } from '../../api/needed-objects.ts';
@@ -16,24 +13,12 @@ import type { DispatchProblem } from '../../api/refusals.ts';
 import { RETAINED_MAX } from '../../api/retention.ts';
 import { servesNamespace } from '../../api/served-namespaces.ts';
 import { type AbilityNow, isFaultOfCluster } from '../cluster/cluster-ability.ts';
-import {
-  afterLateAnswer,
-  afterProbe,
-  type ClusterFault,
-  type ClusterHealth,
-  NEVER_PROBED,
-  reportedState,
-  type ProbeResult,
-  withFault,
-} from '../cluster/cluster-health.ts';
-import type { IdentityProblem } from '../cluster/cluster-identities.ts';
-import { type ClusterProbe, type ClusterProbeOptions, createClusterProbe } from '../cluster/cluster-probe.ts';
+import { type ClusterHealth, reportedState } from '../cluster/cluster-health.ts';
 import { createTrips, type Trips } from '../cluster/cluster-trust.ts';
 import { type Capacity, capacityOf } from '../cluster/node-capacity.ts';
 import type { Inventory } from '../cluster/cluster-status.ts';
 import type { WorkerFinding } from '../cluster/worker-finding.ts';
 import { isListed, localKeyOfCopy } from '../../work-kind/copy-marks.ts';
-import type { LeaseKept } from '../lease/cluster-lease.ts';
 import { createCompleteListing, type CompleteListing } from '../listing/complete-listing.ts';
 import { createReconciliation, type Reconciliation } from '../listing/reconciliation.ts';
 import { createLeasePlaces, type LeasePlaces } from '../lease/lease-places.ts';
@@ -46,6 +31,7 @@ import { createCreateOutcomes, type CreateOutcomes } from '../writes/create-outc
 import { createOwnWrites, type OwnWrites } from '../writes/own-writes.ts';
 import { createWriteTroubles } from '../writes/write-troubles.ts';
 import { COPIES_BY_LOCAL_KEY, createClusterInformers } from './cluster-informers.ts';
+import { type ClusterContact, createClusterContact } from './cluster-contact.ts';
 import { createClusterInventory, type ClusterInventory } from './cluster-inventory.ts';
 import { createFinishedCopies, type FinishedCopies } from './finished-copies.ts';
 import { contactIn, type Served } from './informer-of-served.ts';
@@ -54,17 +40,6 @@ import type { RemoteCluster, RemoteClusterOptions } from './remote-cluster-contr
 import { createStartInquiries, type StartInquiries } from './start-inquiries.ts';
 
 const RATE_LIMIT = { baseDelayMs: 200, maxDelayMs: 60_000 };
-
-const PROBE_INTERVAL_MS = 10_000;
-
-/** Interval while the cluster does not answer, or its Jobs are not listed yet. */
-const PROBE_AGAIN_MS = 1_000;
-
-/** Interval while the cluster refuses the manager, or the manager refuses the cluster: this ends when a user changes something. */
-const PROBE_REFUSED_MS = 5_000;
-
-/** A watch is reopened after 130 s of silence, as bookmarks come about once a minute. */
-const UNHEARD_MS = 150_000;
 
 export function createRemoteCluster(options: RemoteClusterOptions): RemoteCluster {
   return new ConnectedCluster(options);
@@ -90,21 +65,11 @@ class ConnectedCluster implements RemoteCluster {
   readonly #stopped = new AbortController();
   /** Rate of reads on the manager cluster for the sake of this cluster. */
   readonly #confirmations = createRateSlots({ perSecond: 5, burst: 100 });
-  readonly #prober: ClusterProbe;
   readonly #leases: LeasePlaces;
   readonly #absence: WorkerAbsence;
   readonly #listing: CompleteListing;
   readonly #reconciliation: Reconciliation;
-  /** Resolves when the cluster may be used and the Lease there is held, or when the connection is stopped. */
-  readonly #usable = Promise.withResolvers<void>();
-  #isUsed = false;
-  /** Ends the wait for the next probe or renewal. */
-  #wakeUp = Promise.withResolvers<void>();
-  #uid = '';
-  /** Faults by the list or watch that they come from. */
-  readonly #faults = new Map<string, ClusterFault>();
-  readonly #restored = new AbortController();
-  #health = NEVER_PROBED;
+  readonly #contact: ClusterContact;
   readonly #creates: CreateOutcomes;
   /** Trips of the cluster's fence, as its copies report them. */
   readonly #trips: Trips;
@@ -112,19 +77,17 @@ class ConnectedCluster implements RemoteCluster {
   #reported = '';
 
   constructor(options: RemoteClusterOptions) {
-    const { name, kind, client, clock, random, log, origin, servedNamespaces } = options;
+    const { name, kind, client, clock, random, log } = options;
     const { workqueues, watchRestarts } = options.metrics;
     const onRestart = (resource: string, times: number): void => watchRestarts.inc({ cluster: name, resource }, times);
     this.name = name;
     this.#options = options;
-    const onLate: ClusterProbeOptions['onLate'] = (failure) => this.#becomes(afterLateAnswer(this.#health, failure, clock.now()));
-    this.#prober = createClusterProbe({ kind, client, origin, servedNamespaces, clock, onLate, identify: (uid) => this.#identify(uid) });
     const budget = createObjectBudget(options.memoryBytes);
-    const onFault = (source: string, fault: UnusableAnswer | undefined): void => this.#faultChanged(source, fault);
+    const onFault = (source: string, fault: UnusableAnswer | undefined): void => this.#contact.faultChanged(source, fault);
     // Any informer may detect this first: other resources may have been written more often since the restore than were lost.
-    const onWentBack = (error: Error): void => this.#wentBack(error);
+    const onWentBack = (error: Error): void => this.#contact.wentBack(error);
     const watching = { client, clock, random, log, budget, onFault, onWentBack, onRestart };
-    const onDue = (): void => this.#wakeUp.resolve();
+    const onDue = (): void => this.#contact.wake();
     this.#leases = createLeasePlaces({ ...options, watching: { ...options, ...watching }, onChanged: () => this.#workerChanged(), onDue });
     const leased = leasedWrites(client, this.#leases, options.hold);
     const leaseNamespace = (): string => this.#leases.namespace();
@@ -140,7 +103,7 @@ class ConnectedCluster implements RemoteCluster {
       metrics: workqueues.of('start-inquiries', name),
       onAnswer: (localKey) => options.onCopyChanged(localKey),
     });
-    const onReadable = (): void => (this.#becomes(this.#health), options.onContactChanged(this));
+    const onReadable = (): void => (this.#contact.judgeAgain(), options.onContactChanged(this));
     const onKindsChanged = (): void => (this.#report(), options.onContactChanged(this));
     const informers = createClusterInformers(options, { ...watching, onReadable, onKindsChanged });
     ({ copies: this.#copies, served: this.#served, nodes: this.#nodes } = informers);
@@ -188,15 +151,25 @@ class ConnectedCluster implements RemoteCluster {
       isListDue: () => this.contact() === 'Ready' && this.#listing.isDue(),
       confirm: (token) => {
         this.#leases.confirm(token, options.shownFence());
-        this.#wakeUp.resolve();
+        this.#contact.wake();
       },
       clock,
+    });
+    this.#contact = createClusterContact({
+      ...options,
+      ...{ copies: this.#copies, served: this.#served, leases: this.#leases },
+      onLost: () => this.#leases.confirm(undefined),
+      // Failures on the way to the loss do not show what the cluster can do now.
+      onFound: () => this.#creates.forget(),
+      onProbed: () => this.#reconciliation.wake(),
+      onHealth: () => this.#report(),
+      onContactChanged: () => options.onContactChanged(this),
     });
     this.#queue = createWorkqueue({ name: 'copies', clock, rateLimit: RATE_LIMIT, metrics: workqueues.of('copies', name) });
   }
 
   health(): ClusterHealth {
-    return this.#health;
+    return this.#contact.health();
   }
 
   ability(): AbilityNow {
@@ -221,7 +194,7 @@ class ConnectedCluster implements RemoteCluster {
   }
 
   worker(): WorkerFinding {
-    const { contact, failures } = this.#health;
+    const { contact, failures } = this.health();
     return this.#absence.found(this.#leases.finding(contact === 'Ready' && failures === 0));
   }
 
@@ -320,27 +293,24 @@ class ConnectedCluster implements RemoteCluster {
     onAbort(signal, () => {
       this.#stopped.abort(signal.reason);
       this.#queue.shutDown();
-      this.#usable.resolve();
       this.#creates.stop();
       this.#trips.stop();
     });
     if (signal.aborted) return;
-    await Promise.all([this.#probe(signal), this.#work(signal)]);
+    await Promise.all([this.#contact.run(signal), this.#work(signal)]);
     // After a restore of the cluster the next connection still holds the Lease.
-    if (!this.#restored.signal.aborted) await this.#leases.release();
+    if (!this.#contact.restored.aborted) await this.#leases.release();
   }
 
-  /** Contact counts as lost once the Lease was not renewed in time, as after a pause of the process: another manager may hold it. */
   contact(): Contact {
-    const { contact } = this.#health;
-    return contact === 'Ready' && !this.#leases.isHeld() ? 'Lost' : contact;
+    return this.#contact.contact();
   }
 
   async #work(signal: AbortSignal): Promise<void> {
     const { log, concurrency, reconcile } = this.#options;
-    await this.#usable.promise;
+    await this.#contact.usable;
     if (signal.aborted) return;
-    const watching = AbortSignal.any([signal, this.#restored.signal]);
+    const watching = AbortSignal.any([signal, this.#contact.restored]);
     await Promise.all([
       this.#copies.run(watching),
       this.#nodes.run(watching),
@@ -352,60 +322,8 @@ class ConnectedCluster implements RemoteCluster {
     ]);
   }
 
-  async #identify(uid: string): Promise<IdentityProblem | undefined> {
-    const problem = await this.#options.identify(uid);
-    if (problem === undefined) this.#uid = uid;
-    return problem;
-  }
-
-  async #probe(signal: AbortSignal): Promise<void> {
-    while (!signal.aborted && !this.#restored.signal.aborted) {
-      const probe = await this.#ask(signal);
-      if (signal.aborted) return;
-      this.#becomes(afterProbe(this.#health, probe, this.#options.clock.now()));
-      this.#reconciliation.wake();
-      await (probe.kind === 'Refused' ? sleep(this.#options.clock, PROBE_REFUSED_MS, signal) : this.#untilNextProbe(signal));
-    }
-  }
-
-  #faultChanged(source: string, error: UnusableAnswer | undefined): void {
-    if (error === undefined) {
-      // The next probe reports any other fault.
-      this.#faults.delete(source);
-      return;
-    }
-    const fault = { reason: error.fault, message: `its ${source.split('/')[0]} cannot be known: ${error.message}` };
-    this.#faults.set(source, fault);
-    this.#options.onFault(error.fault);
-    this.#becomes(withFault(this.#health, fault, this.#options.clock.now()));
-  }
-
-  /** Ends this connection: only probes of the next connection count. */
-  #wentBack(error: Error): void {
-    if (this.#restored.signal.aborted) return;
-    this.#becomes({ ...this.#health, contact: 'Connecting', reason: 'Restored', message: `${error.message}: it is listed anew` });
-    this.#restored.abort(error);
-    this.#options.onRestored(error);
-  }
-
-  #becomes(found: ClusterHealth): void {
-    if (this.#restored.signal.aborted) return;
-    const before = this.#health;
-    const next = { ...found, renewalSentMs: this.#leases.sentMs(), unheard: this.#isUnheard(), unreadable: this.#served.unreadable() };
-    this.#health = next;
-    // Failures on the way to the loss do not show what the cluster can do now.
-    if (before.contact === 'Lost' && next.contact !== 'Lost') this.#creates.forget();
-    if (next.contact === 'Lost') this.#leases.confirm(undefined);
-    this.#report();
-    if (before.contact !== next.contact) this.#options.onContactChanged(this);
-  }
-
   heardMs(): number | undefined {
     return this.#copies.hasSynced() ? this.#copies.lastHeardMs() : undefined;
-  }
-
-  #isUnheard(): boolean {
-    return this.#copies.hasSynced() && this.#options.clock.monotonic() - this.#copies.lastHeardMs() > UNHEARD_MS;
   }
 
   #workerChanged(): void {
@@ -414,86 +332,18 @@ class ConnectedCluster implements RemoteCluster {
   }
 
   #report(): void {
-    const now = reportedState(this.#health, this.worker(), this.inventory());
+    const now = reportedState(this.health(), this.worker(), this.inventory());
     if (this.#reported === now) return;
     this.#reported = now;
     this.#options.onHealthChanged(this);
   }
 
   #tokenAsked(): string | undefined {
-    const isToBeTold = this.#health.failures === 0 && this.contact() === 'Ready' && !this.#options.givenUp();
+    const isToBeTold = this.health().failures === 0 && this.contact() === 'Ready' && !this.#options.givenUp();
     return isToBeTold ? this.#leases.tokenAsked(this.#options.shownFence()) : undefined;
   }
 
   hasShownAll(): boolean {
     return this.contact() === 'Ready' && this.#listing.isComplete();
-  }
-
-  async #untilNextProbe(signal: AbortSignal): Promise<void> {
-    const { clock } = this.#options;
-    const { contact, connected, failures } = this.#health;
-    if ((contact === 'Ready' || this.#faults.size > 0) && failures === 0)
-      return this.#renewUntil(clock.monotonic() + PROBE_INTERVAL_MS, signal);
-    const done = new AbortController();
-    const until = AbortSignal.any([signal, done.signal]);
-    // The cluster answers: only its first list is missing.
-    const listed =
-      connected && contact === 'Connecting' ? [this.#copies.waitForSync(until).catch(() => sleep(clock, PROBE_AGAIN_MS, signal))] : [];
-    await Promise.race([sleep(clock, PROBE_AGAIN_MS, until), ...listed]);
-    done.abort();
-  }
-
-  /** Renews the Lease whenever due, until the next probe is due, or a renewal fails: then a probe follows at once. */
-  async #renewUntil(endMs: number, signal: AbortSignal): Promise<void> {
-    const { clock } = this.#options;
-    for (;;) {
-      const leftMs = endMs - clock.monotonic();
-      if (leftMs <= 0 || signal.aborted) return;
-      const dueMs = this.#leases.dueInMs();
-      if (dueMs > 0) {
-        const done = new AbortController();
-        await Promise.race([this.#wakeUp.promise, sleep(clock, Math.min(leftMs, dueMs), AbortSignal.any([signal, done.signal]))]);
-        done.abort();
-        this.#wakeUp = Promise.withResolvers();
-        continue;
-      }
-      const kept = await this.#keepLease(signal);
-      if (kept.kind === 'Held') continue;
-      if (!signal.aborted && kept.kind !== 'WentBack') this.#becomes(afterProbe(this.#health, kept, clock.now()));
-      return;
-    }
-  }
-
-  async #keepLease(signal: AbortSignal): Promise<LeaseKept> {
-    const before = this.#leases.gains();
-    const kept = await this.#leases.keep(this.#uid, signal);
-    // While the Lease was not held, the cluster counted as lost.
-    if (this.#health.contact === 'Ready' && kept.kind === 'Held' && this.#leases.gains() > before) this.#options.onContactChanged(this);
-    if (kept.kind === 'WentBack') this.#wentBack(kept.error);
-    return kept;
-  }
-
-  /** The Lease is renewed only once the cluster has answered another request. */
-  async #ask(signal: AbortSignal): Promise<ProbeResult> {
-    const versions = this.#served.versions();
-    const answer = await this.#prober.ask(this.#faults.size > 0, signal);
-    if (answer.kind !== 'Answered') return answer;
-    const { resourceVersion = '', namespace } = answer;
-    const seen = versions.get(namespace) ?? '';
-    if (isOlder(resourceVersion, seen)) {
-      this.#wentBack(new WentBack('jobs', seen, resourceVersion));
-      return { ...answer, synced: false };
-    }
-    if (this.#leases.dueInMs() <= 0) {
-      const kept = await this.#keepLease(signal);
-      if (kept.kind === 'WentBack') return { ...answer, synced: false };
-      if (kept.kind !== 'Held') return kept;
-    }
-    // Versions of the manager cluster stored here are judged before this cluster is used; running copies do not wait for this.
-    if (!this.#isUsed && !(await this.#options.homeJudged(signal))) return { ...answer, synced: false };
-    this.#isUsed = true;
-    this.#usable.resolve();
-    const [fault] = this.#faults.values();
-    return { ...answer, synced: this.#copies.hasSynced(), fault };
   }
 }
