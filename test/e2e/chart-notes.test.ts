@@ -17,7 +17,7 @@ const LIMIT_MS = 300_000;
 describe.skipIf(!canInstall() || !isSlow)('the notes of the charts', () => {
   let installation: Installation;
   beforeAll(async () => void (installation = await startInstallation()), LIMIT_MS);
-  afterAll(() => installation[Symbol.asyncDispose]());
+  afterAll(() => installation[Symbol.asyncDispose](), LIMIT_MS);
 
   /** Installs a chart, and types its commands on that cluster. */
   async function follow(chart: Chart, name: ClusterName): Promise<string> {

@@ -12,7 +12,7 @@ const LIMIT_MS = 300_000;
 describe.skipIf(!canInstall() || !isSlow)('docs/install-in-short.md', () => {
   let installation: Installation;
   beforeAll(async () => void (installation = await startInstallation()), LIMIT_MS);
-  afterAll(() => installation[Symbol.asyncDispose]());
+  afterAll(() => installation[Symbol.asyncDispose](), LIMIT_MS);
 
   test('leads from bare clusters to a Job whose output is read, and a doctor who is content', { timeout: LIMIT_MS }, async () => {
     const [block, ...more] = await installation.follow('docs/install-in-short.md', ['Install in eight commands']);

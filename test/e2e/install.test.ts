@@ -15,7 +15,7 @@ const LIMIT_MS = 300_000;
 describe.skipIf(!canInstall() || !isSlow)('docs/install.md', () => {
   let installation: Installation;
   beforeAll(async () => void (installation = await startInstallation()), LIMIT_MS);
-  afterAll(() => installation[Symbol.asyncDispose]());
+  afterAll(() => installation[Symbol.asyncDispose](), LIMIT_MS);
 
   test('leads from three empty clusters to a Job that has run, and a doctor who is content', { timeout: LIMIT_MS }, async () => {
     const done = await installation.follow('docs/install.md');
