@@ -2,7 +2,7 @@ import { ZERO } from '../../api/amount.ts';
 import { compareShares, isBorrowing, shareOf, sharesIn, weightedShare, type Share } from './fair-sharing.ts';
 import { FairStrategy } from '../fair-sharing/fair-strategy.ts';
 import type { Charge } from '../flavors/flavor-assigner.ts';
-import { addUsage, wouldBorrow, type FlavorResource, type QuotaNode } from '../quota/quota-tree.ts';
+import { addUsage, removeUsage, wouldBorrow, type FlavorResource, type QuotaNode } from '../quota/quota-tree.ts';
 import type { Usage } from '../quota/usage.ts';
 
 /** The rule under which a victim was chosen, in Kueue's words. */
@@ -51,9 +51,10 @@ type State<C> = {
   /** Usage without the preemptor and without the victims. */
   readonly rest: Usage;
   /** Shares of nodes whose usage the preemptor or a victim has changed; undefined until they are needed. */
-  readonly shares: Map<string, Share | undefined>;
-  /** Shares before any change. */
+  readonly shares: Map<QuotaNode, Share | undefined>;
+  /** Shares before any change, and the borrowing children of a Cohort by them, the highest first. */
   readonly sharesBefore: (node: QuotaNode) => Share;
+  readonly borrowersBefore: (cohort: QuotaNode) => readonly QuotaNode[];
   readonly above: ReadonlySet<QuotaNode>;
   victims: FairVictim<C>[];
 };
@@ -62,8 +63,29 @@ function stateOf<C extends FairCandidate>({ preemptor, usage }: FairSearch<C>): 
   const shared = usage.fork();
   for (const [key, amount] of preemptor.charges) addUsage(preemptor.queue, shared, key, amount);
   const above = pathAbove(preemptor.queue);
-  const shares = new Map([preemptor.queue, ...above].map(({ id }) => [id, undefined]));
-  return { shared, rest: usage.fork(), shares, sharesBefore: usage.derived(sharesIn), above: new Set(above), victims: [] };
+  const shares = new Map([preemptor.queue, ...above].map((node) => [node, undefined]));
+  return {
+    shared,
+    rest: usage.fork(),
+    shares,
+    sharesBefore: usage.derived(sharesIn),
+    borrowersBefore: usage.derived(borrowersIn),
+    above: new Set(above),
+    victims: [],
+  };
+}
+
+/** The borrowing children of a Cohort, the highest share first. */
+function borrowersIn(usage: Usage): (cohort: QuotaNode) => readonly QuotaNode[] {
+  const shares = usage.derived(sharesIn);
+  const known = new Map<QuotaNode, readonly QuotaNode[]>();
+  return (cohort) => {
+    const found =
+      known.get(cohort) ??
+      cohort.children.filter((child) => isBorrowing(shares(child))).toSorted((a, b) => compareShares(shares(b), shares(a)));
+    known.set(cohort, found);
+    return found;
+  };
 }
 
 /** Chooses candidates by the first strategy until the preemptor fits. */
@@ -86,7 +108,7 @@ function runFirst<C extends FairCandidate>(search: FairSearch<C>, state: State<C
     const isHopeless = weightedShare(preemptorShare) === Infinity && weightedShare(before) !== Infinity;
     while (!target.isEmpty()) {
       const candidate = target.pop();
-      if (isHopeless || !allows(strategy, preemptorShare, before, () => shareWithout(search, state, sides.target, candidate))) {
+      if (isHopeless || !allows(strategy, preemptorShare, before, () => shareWithout(state, sides.target, candidate))) {
         passedOver.push(candidate);
         continue;
       }
@@ -121,7 +143,8 @@ function runSecond<C extends FairCandidate>(search: FairSearch<C>, state: State<
 function allows(strategy: FairStrategy, preemptor: Share, before: Share, after: () => Share): boolean {
   switch (strategy) {
     case FairStrategy.LessThanOrEqualToFinalShare:
-      return compareShares(preemptor, after()) <= 0;
+      // Nobody's share grows by what it gives up.
+      return compareShares(preemptor, before) <= 0 && compareShares(preemptor, after()) <= 0;
     case FairStrategy.LessThanInitialShare:
       return compareShares(preemptor, before) < 0;
   }
@@ -130,7 +153,7 @@ function allows(strategy: FairStrategy, preemptor: Share, before: Share, after: 
 function take<C extends FairCandidate>(search: FairSearch<C>, state: State<C>, candidate: C, rule: FairRule): void {
   search.remove(state.shared, candidate);
   search.remove(state.rest, candidate);
-  for (let node: QuotaNode | undefined = candidate.queue; node !== undefined; node = node.parent) state.shares.set(node.id, undefined);
+  for (let node: QuotaNode | undefined = candidate.queue; node !== undefined; node = node.parent) state.shares.set(node, undefined);
   state.victims.push({ candidate, rule });
 }
 
@@ -148,17 +171,17 @@ function fillBack<C extends FairCandidate>(search: FairSearch<C>, { rest, victim
 }
 
 function shareIn<C>({ shares, shared, sharesBefore }: State<C>, node: QuotaNode): Share {
-  const known = shares.get(node.id);
+  const known = shares.get(node);
   if (known !== undefined) return known;
-  if (!shares.has(node.id)) return sharesBefore(node);
+  if (!shares.has(node)) return sharesBefore(node);
   const share = shareOf(node, shared);
-  shares.set(node.id, share);
+  shares.set(node, share);
   return share;
 }
 
-function shareWithout<C extends FairCandidate>(search: FairSearch<C>, { shared }: State<C>, node: QuotaNode, candidate: C): Share {
+function shareWithout<C extends FairCandidate>({ shared }: State<C>, node: QuotaNode, { queue, charges }: C): Share {
   const after = shared.fork();
-  search.remove(after, candidate);
+  for (const [key, amount] of charges) removeUsage(queue, after, key, amount);
   return shareOf(node, after);
 }
 
@@ -220,20 +243,41 @@ function createTargets<C extends FairCandidate>(
     return first;
   };
 
+  /** For each Cohort visited, the first of its borrowing children that may be left and whose share has not changed. */
+  const places = new Map<QuotaNode, number>();
+  /** Children that borrow nothing are skipped, except Cohorts above the preemptor and its own ClusterQueue, which may contain candidates. */
+  const visit = (cohort: QuotaNode): number => {
+    for (const node of cohort.children) if (!state.shares.has(node) && !isBorrowing(state.sharesBefore(node))) prune(node);
+    return 0;
+  };
+
   /** The child with the highest share. Among equals Cohorts go first, because a child of theirs may have a higher share. */
   const heaviestOf = (cohort: QuotaNode): QuotaNode | undefined => {
     let heaviest: { readonly node: QuotaNode; readonly share: Share } | undefined;
-    for (const node of cohort.children) {
-      if (pruned.has(node)) continue;
-      const share = shareIn(state, node);
-      // A node that borrows nothing is skipped, except Cohorts above the preemptor and its own ClusterQueue, which may contain candidates.
-      if (!isBorrowing(share) && node !== own && !state.above.has(node)) {
-        prune(node);
-        continue;
-      }
+    const consider = (node: QuotaNode, share: Share): void => {
       const difference = heaviest === undefined ? 1 : compareShares(share, heaviest.share);
       if (difference > 0 || (difference === 0 && heaviest !== undefined && goesFirst(node, heaviest.node))) heaviest = { node, share };
+    };
+    let place = places.get(cohort) ?? visit(cohort);
+    for (const node of state.shares.keys()) {
+      if (node.parent !== cohort || pruned.has(node)) continue;
+      const share = shareIn(state, node);
+      if (isBorrowing(share) || node === own || state.above.has(node)) consider(node, share);
+      else prune(node);
     }
+    const borrowers = state.borrowersBefore(cohort);
+    const isLeft = (node: QuotaNode): boolean => !pruned.has(node) && !state.shares.has(node);
+    for (let index = place; index < borrowers.length; index++) {
+      const node = borrowers[index];
+      if (node === undefined || !isLeft(node)) {
+        if (index === place) place++;
+        continue;
+      }
+      const share = state.sharesBefore(node);
+      if (heaviest !== undefined && compareShares(share, heaviest.share) < 0) break;
+      consider(node, share);
+    }
+    places.set(cohort, place);
     return heaviest?.node;
   };
   const goesFirst = (a: QuotaNode, b: QuotaNode): boolean => {
