@@ -55,7 +55,8 @@ export function runCycle({ cache, queues, admit, at, decided, outlived }: CycleD
   let admitted = 0;
   let others = 0;
   let displaces = false;
-  const decisions = schedule(snapshot, heads, nowMs, claims);
+  // The first turns of all heads: a longer cycle would hold up everything else.
+  const decisions = schedule(snapshot, heads, nowMs, claims, snapshot.fairSharing && HEADS_MAX);
   decided?.(decisions);
   for (const decision of decisions) {
     const { clusterQueue, queued } = decision.head;

@@ -1,7 +1,7 @@
 import { IndexedHeap } from '../../../shared/kube/indexed-heap.ts';
-import { createFairOrder, type Contender, type FairOrder } from './fair-order.ts';
+import { createFairOrder, type Contender } from './fair-order.ts';
 import { chargesOf, type FlavorOption } from '../flavors/flavor-assigner.ts';
-import type { Turn } from './nominate.ts';
+import type { Turn, Unnominated } from './nominate.ts';
 import { compareNominated } from '../workload/ordering.ts';
 import type { QuotaNode } from '../quota/quota-tree.ts';
 import type { Snapshot } from '../snapshot/snapshot.ts';
@@ -17,9 +17,13 @@ export type NomineeOrder = {
 /**
  * With fair sharing, the least weighted share goes first and changes with every decision; otherwise the nearest borrowing, then
  * priority and age. Nominees of one ClusterQueue keep that queue's own order, by the usage of their LocalQueues if the queue asks for
- * that.
+ * that. `unnominated`: with fair sharing, heads to nominate when their turn may come, each the only one of its ClusterQueue.
  */
-export function orderNominees(nominees: readonly Turn[], { fairSharing, usage }: Pick<Snapshot, 'fairSharing' | 'usage'>): NomineeOrder {
+export function orderNominees(
+  nominees: readonly Turn[],
+  { fairSharing, usage }: Pick<Snapshot, 'fairSharing' | 'usage'>,
+  unnominated: readonly Unnominated[] = [],
+): NomineeOrder {
   const queues = new Map<string, Turn[]>();
   for (const nominee of nominees) {
     const others = queues.get(nominee.head.clusterQueue);
@@ -27,7 +31,7 @@ export function orderNominees(nominees: readonly Turn[], { fairSharing, usage }:
     else others.push(nominee);
   }
   for (const list of queues.values()) list.sort(compareInQueue);
-  return fairSharing === undefined ? classically(queues) : fairly(queues, usage);
+  return fairSharing === undefined ? classically(queues) : fairly([...[...queues.values()].flat(), ...unnominated], usage);
 }
 
 function compareInQueue(a: Turn, b: Turn): number {
@@ -66,21 +70,36 @@ function classically(queues: ReadonlyMap<string, readonly Turn[]>): NomineeOrder
   };
 }
 
-type Contending = Contender & { readonly nominee: Turn };
+type Contending = Contender & { readonly turn: Turn };
+type Waiting = Contender & { readonly turn: Unnominated; readonly isWaiting: true };
 
-function fairly(queues: ReadonlyMap<string, readonly Turn[]>, usage: Snapshot['usage']): NomineeOrder {
-  const order: FairOrder<Contending> = createFairOrder(
-    [...queues.values()].flat().map((nominee) => ({
-      nominee,
-      node: nominee.queue.node,
-      charges: chargesOf(flavorsOf(nominee)),
-      head: nominee.head.queued,
-      goesFirst: hasPreempted(nominee),
-    })),
+function fairly(turns: readonly (Turn | Unnominated)[], usage: Snapshot['usage']): NomineeOrder {
+  const order = createFairOrder<Contending, Waiting>(
+    turns.map((turn) => (turn.kind === 'Unnominated' ? waiting(turn) : contending(turn))),
     usage,
+    ({ turn: { nominate } }) => {
+      const nominee = nominate();
+      return nominee && contending(nominee);
+    },
   );
-  return { next: () => order.next()?.nominee, changed: order.changed };
+  return { next: () => order.next()?.turn, changed: order.changed };
 }
+
+const contending = (turn: Turn): Contending => ({
+  turn,
+  node: turn.queue.node,
+  charges: chargesOf(flavorsOf(turn)),
+  head: turn.head.queued,
+  goesFirst: hasPreempted(turn),
+});
+
+const waiting = (turn: Unnominated): Waiting => ({
+  turn,
+  node: turn.queue.node,
+  charges: turn.charges,
+  head: turn.head.queued,
+  isWaiting: true,
+});
 
 const flavorsOf = (nominee: Turn): readonly FlavorOption[] =>
   nominee.kind === 'ReservingHead' || nominee.kind === 'Standing' ? nominee.flavors : nominee.placement.flavors;
