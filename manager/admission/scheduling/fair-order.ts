@@ -12,7 +12,7 @@ export type Contender = {
   readonly head: QueuedWorkload;
   /** Workloads have been preempted for it: it goes first whatever the shares. */
   readonly goesFirst?: boolean;
-  /** It is not nominated yet: it may not take part at all. */
+  /** It, or another one of its ClusterQueue, is not nominated yet: it may not take part at all, and who of them goes first is open. */
   readonly isWaiting?: true;
 };
 
@@ -34,12 +34,13 @@ export interface FairOrder<T extends Contender> {
 
 /**
  * Nominees of one ClusterQueue take part one after the other, in the order given. `usage` is read whenever shares are computed, so it
- * includes the charges of the cycle so far. `nominate`: who waits, with the same charges, or undefined if it does not take part.
+ * includes the charges of the cycle so far. `nominate`: of those of one ClusterQueue who wait, with the same charges, those who take part,
+ * in order.
  */
 export function createFairOrder<T extends Contender, W extends Contender & { readonly isWaiting: true } = never>(
   contenders: Iterable<T | W>,
   usage: Usage,
-  nominate: (waiting: W) => T | undefined = () => undefined,
+  nominate: (waiting: readonly W[]) => readonly T[] = () => [],
 ): FairOrder<T> {
   const brackets = new Map<string, Bracket<T | W>>();
   const trees = new IndexedHeap<Match<T | W>>(({ id }) => id, compareTrees);
@@ -56,28 +57,39 @@ export function createFairOrder<T extends Contender, W extends Contender & { rea
     brackets.set(node.id, bracket);
     return bracket;
   };
-  const isNominated = (contender: T | W): contender is T => contender.isWaiting !== true;
+  const isWaiting = (contender: T | W): contender is W => contender.isWaiting === true;
+  const isNominated = (contender: T | W): contender is T => !isWaiting(contender);
 
   /** Sets whom a node sends into the match of its Cohort, or of the trees. */
-  const enter = (node: QuotaNode, contender: T | W | undefined): void => {
+  const enter = (node: QuotaNode, match: Match<T | W> | undefined): void => {
     const matches = node.parent === undefined ? trees : bracketOf(node.parent);
-    if (contender === undefined) matches.delete(node.id);
-    else
-      matches.set({
-        id: node.id,
-        contender,
-        share: node.parent === undefined ? undefined : shareAfter(node, contender.node, usage, contender.charges),
-      });
+    if (match === undefined) matches.delete(node.id);
+    else matches.set(match);
   };
-  const firstOf = ({ id }: QuotaNode): T | W | undefined => remaining.get(id)?.at(-1);
+  const matchOf = (node: QuotaNode, contender: T | W): Match<T | W> => ({
+    id: node.id,
+    contender,
+    share: node.parent === undefined ? undefined : shareAfter(node, contender.node, usage, contender.charges),
+  });
+  /** Whom a ClusterQueue sends: as long as its contenders wait, the one that goes furthest, so that nobody of them goes before. */
+  const enterQueue = (queue: QuotaNode): void => {
+    const list = remaining.get(queue.id) ?? [];
+    let first: Match<T | W> | undefined;
+    for (const contender of list.at(-1)?.isWaiting === true ? list : list.slice(-1)) {
+      const match = matchOf(queue, contender);
+      if (first === undefined || compareMatches(match, first) < 0) first = match;
+    }
+    enter(queue, first);
+  };
+  const enterCohort = (cohort: QuotaNode): void => {
+    const winner = winnerOf(cohort);
+    enter(cohort, winner && matchOf(cohort, winner));
+  };
 
-  const settle = (waiting: W): void => {
-    const queue = waiting.node;
-    const list = remaining.get(queue.id);
-    list?.pop();
-    const nominee = nominate(waiting);
-    if (nominee !== undefined) list?.push(nominee);
-    enter(queue, firstOf(queue));
+  const settle = (queue: QuotaNode): void => {
+    const waiting = (remaining.get(queue.id) ?? []).filter(isWaiting).toReversed();
+    remaining.set(queue.id, nominate(waiting).toReversed());
+    enterQueue(queue);
   };
 
   /** Whoever wins is nominated. Only a ClusterQueue sends somebody who waits. */
@@ -85,7 +97,7 @@ export function createFairOrder<T extends Contender, W extends Contender & { rea
     const bracket = bracketOf(cohort);
     for (let first = bracket.peek(); first !== undefined; first = bracket.peek()) {
       if (isNominated(first.contender)) return first.contender;
-      settle(first.contender);
+      settle(first.contender.node);
     }
     return undefined;
   };
@@ -93,18 +105,18 @@ export function createFairOrder<T extends Contender, W extends Contender & { rea
   /** Plays the matches again from a ClusterQueue up to its root. */
   const replay = (queue: QuotaNode): void => {
     if (unplayed.has(queue.rootId)) return;
-    enter(queue, firstOf(queue));
-    for (let node = queue.parent; node !== undefined; node = node.parent) enter(node, winnerOf(node));
+    enterQueue(queue);
+    for (let node = queue.parent; node !== undefined; node = node.parent) enterCohort(node);
   };
 
   /** Plays all matches of a tree, lower ones first. */
   const playAll = (queues: readonly QuotaNode[]): void => {
     const cohorts = new Set<QuotaNode>();
     for (const queue of queues) {
-      enter(queue, firstOf(queue));
+      enterQueue(queue);
       for (let node = queue.parent; node !== undefined && !cohorts.has(node); node = node.parent) cohorts.add(node);
     }
-    for (const cohort of [...cohorts].toSorted((a, b) => a.height - b.height)) enter(cohort, winnerOf(cohort));
+    for (const cohort of [...cohorts].toSorted((a, b) => a.height - b.height)) enterCohort(cohort);
   };
 
   for (const contender of contenders) {
@@ -129,7 +141,7 @@ export function createFairOrder<T extends Contender, W extends Contender & { rea
         trees.delete(first.id);
         playAll(queues);
       } else if (isNominated(first.contender)) return first.contender;
-      else settle(first.contender);
+      else settle(first.contender.node);
     }
     return undefined;
   };

@@ -17,22 +17,19 @@ export type NomineeOrder = {
 /**
  * With fair sharing, the least weighted share goes first and changes with every decision; otherwise the nearest borrowing, then
  * priority and age. Nominees of one ClusterQueue keep that queue's own order, by the usage of their LocalQueues if the queue asks for
- * that. `unnominated`: with fair sharing, heads to nominate when their turn may come, each the only one of its ClusterQueue.
+ * that. With fair sharing, who is not nominated yet is nominated when its turn may come.
  */
 export function orderNominees(
-  nominees: readonly Turn[],
+  turns: readonly (Turn | Unnominated)[],
   { fairSharing, usage }: Pick<Snapshot, 'fairSharing' | 'usage'>,
-  unnominated: readonly Unnominated[] = [],
 ): NomineeOrder {
-  const queues = new Map<string, Turn[]>();
-  for (const nominee of nominees) {
-    const others = queues.get(nominee.head.clusterQueue);
-    if (others === undefined) queues.set(nominee.head.clusterQueue, [nominee]);
-    else others.push(nominee);
-  }
-  for (const list of queues.values()) list.sort(compareInQueue);
-  return fairSharing === undefined ? classically(queues) : fairly([...[...queues.values()].flat(), ...unnominated], usage);
+  const queues = Map.groupBy(turns, ({ head }) => head.clusterQueue);
+  return fairSharing === undefined ? classically(queues) : fairly(queues, usage);
 }
+
+/** The turns of one ClusterQueue in order. */
+const nominated = (turns: readonly (Turn | Unnominated)[]): readonly Turn[] =>
+  turns.flatMap((turn) => (turn.kind === 'Unnominated' ? (turn.nominate() ?? []) : turn)).toSorted(compareInQueue);
 
 function compareInQueue(a: Turn, b: Turn): number {
   const [theirs, others] = [a.head.usage ?? 0, b.head.usage ?? 0];
@@ -50,7 +47,7 @@ const hasPreempted = ({ kind, head }: Turn): boolean => kind !== 'ReservingHead'
 
 type Turns = { readonly clusterQueue: string; readonly first: Turn; readonly rest: readonly Turn[] };
 
-function classically(queues: ReadonlyMap<string, readonly Turn[]>): NomineeOrder {
+function classically(queues: ReadonlyMap<string, readonly (Turn | Unnominated)[]>): NomineeOrder {
   const turns = new IndexedHeap<Turns>(
     ({ clusterQueue }) => clusterQueue,
     (a, b) => compareNominees(a.first, b.first),
@@ -59,7 +56,7 @@ function classically(queues: ReadonlyMap<string, readonly Turn[]>): NomineeOrder
     if (first === undefined) turns.delete(clusterQueue);
     else turns.set({ clusterQueue, first, rest });
   };
-  for (const [clusterQueue, list] of queues) put(clusterQueue, list);
+  for (const [clusterQueue, list] of queues) put(clusterQueue, nominated(list));
   return {
     next: () => {
       const next = turns.peek();
@@ -71,34 +68,28 @@ function classically(queues: ReadonlyMap<string, readonly Turn[]>): NomineeOrder
 }
 
 type Contending = Contender & { readonly turn: Turn };
-type Waiting = Contender & { readonly turn: Unnominated; readonly isWaiting: true };
+type Waiting = Contender & { readonly turn: Turn | Unnominated; readonly isWaiting: true };
 
-function fairly(turns: readonly (Turn | Unnominated)[], usage: Snapshot['usage']): NomineeOrder {
+function fairly(queues: ReadonlyMap<string, readonly (Turn | Unnominated)[]>, usage: Snapshot['usage']): NomineeOrder {
   const order = createFairOrder<Contending, Waiting>(
-    turns.map((turn) => (turn.kind === 'Unnominated' ? waiting(turn) : contending(turn))),
+    [...queues.values()].flatMap((turns): readonly (Contending | Waiting)[] =>
+      mayWait(turns) ? turns.map(waiting) : nominated(turns).map(contending),
+    ),
     usage,
-    ({ turn: { nominate } }) => {
-      const nominee = nominate();
-      return nominee && contending(nominee);
-    },
+    (all) => nominated(all.map(({ turn }) => turn)).map(contending),
   );
   return { next: () => order.next()?.turn, changed: order.changed };
 }
 
-const contending = (turn: Turn): Contending => ({
-  turn,
-  node: turn.queue.node,
-  charges: chargesOf(flavorsOf(turn)),
-  head: turn.head.queued,
-  goesFirst: hasPreempted(turn),
-});
+const mayWait = (turns: readonly (Turn | Unnominated)[]): boolean =>
+  turns.some(({ kind }) => kind === 'Unnominated') && turns.every(({ kind }) => kind === 'Unnominated' || kind === 'Standing');
 
-const waiting = (turn: Unnominated): Waiting => ({
-  turn,
+const contending = (turn: Turn): Contending => ({ turn, ...contenderOf(turn), goesFirst: hasPreempted(turn) });
+const waiting = (turn: Turn | Unnominated): Waiting => ({ turn, ...contenderOf(turn), isWaiting: true });
+const contenderOf = (turn: Turn | Unnominated): Contender => ({
   node: turn.queue.node,
-  charges: turn.charges,
+  charges: turn.kind === 'Unnominated' ? turn.charges : chargesOf(flavorsOf(turn)),
   head: turn.head.queued,
-  isWaiting: true,
 });
 
 const flavorsOf = (nominee: Turn): readonly FlavorOption[] =>

@@ -39,7 +39,7 @@ export function schedule(
   const tried = new Set(heads.map(({ queued }) => queued.workload.key));
   const roots = new Set(heads.map(({ clusterQueue }) => snapshot.queues.get(clusterQueue)?.node.rootId));
   const others = claimsIn(roots, earlierClaims, snapshot.queues).filter(({ queued }) => !tried.has(queued.workload.key));
-  const { turns, unnominated } = contendersOf(snapshot, others, heads, nominate); // 1
+  const turns = [...others, ...heads].flatMap((head) => turnOf(snapshot, head, tried, nominate)); // 1
   const cycle: Cycle = {
     snapshot: { ...snapshot, usage: snapshot.usage.fork(), shapes: snapshot.shapes.fork() },
     unclaimed: snapshot.usage.fork(),
@@ -52,7 +52,7 @@ export function schedule(
     hasEarlierClaims: others.length > 0,
     nowMs,
   };
-  const order = orderNominees(turns, cycle.snapshot, unnominated); // 2
+  const order = orderNominees(turns, cycle.snapshot); // 2
   const decisions: Decision[] = [];
   let turnsOfHeads = 0;
   let hasEffect = false;
@@ -79,45 +79,22 @@ export function schedule(
   return [...rejected, ...decisions];
 }
 
-type Contenders = { readonly turns: readonly Turn[]; readonly unnominated: readonly Unnominated[] };
-
-/** Nominates the heads whose place in the order depends on the outcome. */
-function contendersOf(
+/** The turn of a head or a claim: at once, unless its charges alone decide when it comes. */
+function turnOf(
   { queues, fairSharing }: Snapshot,
-  claims: readonly ClaimOfHead[],
-  heads: readonly Head[],
+  head: Head | ClaimOfHead,
+  tried: ReadonlySet<string>,
   nominate: (head: Head) => Nominee | undefined,
-): Contenders {
-  const turns: Turn[] = [];
-  const unnominated: Unnominated[] = [];
-  const hasOthers = clusterQueuesWithSeveral([...claims, ...heads]);
-  for (const head of claims.filter(isFixed)) {
-    const queue = queues.get(head.clusterQueue);
+): Turn | Unnominated | readonly [] {
+  const queue = queues.get(head.clusterQueue);
+  if (isFixed(head) && !tried.has(head.queued.workload.key)) {
     const { flavors, borrowing } = head.claim;
-    if (queue !== undefined) turns.push({ kind: 'Standing', head, queue, flavors, borrowing, claim: head.claim });
+    return queue === undefined ? [] : { kind: 'Standing', head, queue, flavors, borrowing, claim: head.claim };
   }
-  for (const head of [...claims.filter((each) => !isFixed(each)), ...heads]) {
-    const queue = queues.get(head.clusterQueue);
-    const mayWait = fairSharing !== undefined && head.claim === undefined && !hasOthers.has(head.clusterQueue);
-    const charges = mayWait && queue !== undefined ? onlyCharges(head.queued.workload, queue) : undefined;
-    if (charges !== undefined && queue !== undefined) {
-      unnominated.push({ kind: 'Unnominated', head, queue, charges, nominate: () => nominate(head) });
-      continue;
-    }
-    const nominee = nominate(head);
-    if (nominee !== undefined) turns.push(nominee);
-  }
-  return { turns, unnominated };
-}
-
-function clusterQueuesWithSeveral(heads: readonly Head[]): ReadonlySet<string> {
-  const seen = new Set<string>();
-  const several = new Set<string>();
-  for (const { clusterQueue } of heads) {
-    if (seen.has(clusterQueue)) several.add(clusterQueue);
-    seen.add(clusterQueue);
-  }
-  return several;
+  const mayWait = fairSharing !== undefined && head.claim?.preempts !== true;
+  const charges = mayWait && queue !== undefined ? onlyCharges(head.queued.workload, queue) : undefined;
+  if (charges === undefined || queue === undefined) return nominate(head) ?? [];
+  return { kind: 'Unnominated', head, queue, charges, nominate: () => nominate(head) };
 }
 
 const isFixed = (head: Head): head is ClaimOfHead => head.claim !== undefined && head.claim.preempts !== true;

@@ -306,6 +306,6 @@ describe('a cycle with fair sharing', () => {
     );
     // The worlds are no quiet ones.
     expect(counts.cut).toBeGreaterThan(1_000);
-    for (const kind of ['Admit', 'Preempt', 'Inadmissible', 'Requeue'] as const) expect(counts.decisions.get(kind)).toBeGreaterThan(100);
+    for (const kind of ['Admit', 'Preempt', 'Inadmissible', 'Requeue'] as const) expect(counts.decisions.get(kind)).toBeGreaterThan(20);
   });
 });
