@@ -1,5 +1,5 @@
 import { ZERO } from '../../api/amount.ts';
-import { compareShares, isBorrowing, shareOf, sharesIn, weightedShare, type Share } from './fair-sharing.ts';
+import { compareShares, isBorrowing, shareOf, sharesIn, type Share } from './fair-sharing.ts';
 import { FairStrategy } from '../fair-sharing/fair-strategy.ts';
 import type { Charge } from '../flavors/flavor-assigner.ts';
 import { addUsage, removeUsage, wouldBorrow, type FlavorResource, type QuotaNode } from '../quota/quota-tree.ts';
@@ -88,56 +88,73 @@ function borrowersIn(usage: Usage): (cohort: QuotaNode) => readonly QuotaNode[] 
   };
 }
 
+/** Of each ClusterQueue that was passed over, in that order, the first candidate that was. */
+type Spared<C> = Map<QuotaNode, () => C | undefined>;
+
 /** Chooses candidates by the first strategy until the preemptor fits. */
-function runFirst<C extends FairCandidate>(search: FairSearch<C>, state: State<C>, strategy: FairStrategy): { fits: boolean; spared: C[] } {
-  const { preemptor } = search;
-  const targets = createTargets(search, state, search);
-  const takesBackItsOwn = [...search.contested].every((key) => !wouldBorrow(preemptor.queue, state.shared, key, ZERO));
-  const passedOver: C[] = [];
+function runFirst<C extends FairCandidate>(
+  search: FairSearch<C>,
+  state: State<C>,
+  strategy: FairStrategy,
+): { fits: boolean; spared: Spared<C> } {
+  const own = search.preemptor.queue;
+  const takesBackItsOwn = [...search.contested].every((key) => !wouldBorrow(own, state.shared, key, ZERO));
+  const spared: Spared<C> = new Map();
+  const spare = (queue: QuotaNode, first: () => C | undefined): void => {
+    if (!spared.has(queue)) spared.set(queue, first);
+  };
+  const targets = createTargets(search, state, {
+    ...search,
+    // Either strategy spares a side with less than the preemptor's: its candidates are not looked at.
+    mayGive: (queue) => queue === own || takesBackItsOwn || compareSides(state, own, queue) <= 0,
+    skipped: spare,
+  });
   for (let target = targets.next(); target !== undefined; target = targets.next()) {
     const { queue } = target;
-    if (queue === preemptor.queue || takesBackItsOwn) {
-      take(search, state, target.pop(), queue === preemptor.queue ? 'InClusterQueue' : 'InCohortReclamation');
-      if (search.fits(state.rest)) return { fits: true, spared: passedOver };
+    if (queue === own || takesBackItsOwn) {
+      take(search, state, target.pop(), queue === own ? 'InClusterQueue' : 'InCohortReclamation');
+      if (search.fits(state.rest)) return { fits: true, spared };
       continue;
     }
-    const sides = sidesOf(preemptor.queue, queue, state.above);
+    const sides = sidesOf(own, queue, state.above);
     const preemptorShare = shareIn(state, sides.preemptor);
     const before = shareIn(state, sides.target);
-    // A side that borrows with weight 0 exceeds any other share, before and after.
-    const isHopeless = weightedShare(preemptorShare) === Infinity && weightedShare(before) !== Infinity;
     while (!target.isEmpty()) {
       const candidate = target.pop();
-      if (isHopeless || !allows(strategy, preemptorShare, before, () => shareWithout(state, sides.target, candidate))) {
-        passedOver.push(candidate);
+      if (!allows(strategy, preemptorShare, before, () => shareWithout(state, sides.target, candidate))) {
+        spare(queue, () => candidate);
         continue;
       }
       take(search, state, candidate, 'InCohortFairSharing');
-      if (search.fits(state.rest)) return { fits: true, spared: passedOver };
+      if (search.fits(state.rest)) return { fits: true, spared };
       // Another ClusterQueue may have the highest share now.
       break;
     }
   }
-  return { fits: false, spared: passedOver };
+  return { fits: false, spared };
 }
 
 /** The second strategy considers the first candidate of each ClusterQueue that was passed over, and ignores what the candidate holds. */
-function runSecond<C extends FairCandidate>(search: FairSearch<C>, state: State<C>, passedOver: readonly C[]): boolean {
-  const byQueue = Map.groupBy(passedOver, ({ queue }) => queue);
-  const places = new Map(passedOver.map((candidate, place) => [candidate, place]));
+function runSecond<C extends FairCandidate>(search: FairSearch<C>, state: State<C>, spared: Spared<C>): boolean {
+  const own = search.preemptor.queue;
+  const places = new Map([...spared.keys()].map((queue, place) => [queue, place]));
   const targets = createTargets(search, state, {
-    candidatesOf: (queue) => byQueue.get(queue) ?? [],
-    compare: (a, b) => (places.get(a) ?? 0) - (places.get(b) ?? 0),
+    candidatesOf: (queue) => [spared.get(queue)?.()].filter((candidate) => candidate !== undefined),
+    compare: (a, b) => (places.get(a.queue) ?? 0) - (places.get(b.queue) ?? 0),
+    mayGive: (queue) => spared.has(queue) && compareSides(state, own, queue) < 0,
+    skipped: () => undefined,
   });
   for (let target = targets.next(); target !== undefined; target = targets.next()) {
-    const candidate = target.pop();
-    target.drop();
-    const sides = sidesOf(search.preemptor.queue, target.queue, state.above);
-    if (compareShares(shareIn(state, sides.preemptor), shareIn(state, sides.target)) >= 0) continue;
-    take(search, state, candidate, 'InCohortFairSharing');
+    take(search, state, target.pop(), 'InCohortFairSharing');
     if (search.fits(state.rest)) return true;
   }
   return false;
+}
+
+/** Compares the shares of the preemptor's side and of the other one. Negative if the preemptor's is the smaller one. */
+function compareSides<C>(state: State<C>, preemptor: QuotaNode, target: QuotaNode): number {
+  const sides = sidesOf(preemptor, target, state.above);
+  return compareShares(shareIn(state, sides.preemptor), shareIn(state, sides.target));
 }
 
 function allows(strategy: FairStrategy, preemptor: Share, before: Share, after: () => Share): boolean {
@@ -201,13 +218,22 @@ function sidesOf(
 }
 
 /** A ClusterQueue with remaining candidates. */
-type Target<C> = { readonly queue: QuotaNode; pop(): C; isEmpty(): boolean; drop(): void };
+type Target<C> = { readonly queue: QuotaNode; pop(): C; isEmpty(): boolean };
 
-/** The next ClusterQueue to take a victim from; undefined if there is none. Between two calls pop a candidate or drop the queue. */
+/** The next ClusterQueue to take a victim from; undefined if there is none. Between two calls pop a candidate. */
 function createTargets<C extends FairCandidate>(
   search: FairSearch<C>,
   state: State<C>,
-  { candidatesOf, compare }: Pick<FairSearch<C>, 'candidatesOf' | 'compare'>,
+  {
+    candidatesOf,
+    compare,
+    mayGive,
+    skipped,
+  }: Pick<FairSearch<C>, 'candidatesOf' | 'compare'> & {
+    /** Whether any candidate of the ClusterQueue may be chosen now. Otherwise it is `skipped`, with the first that it has left. */
+    readonly mayGive: (queue: QuotaNode) => boolean;
+    readonly skipped: (queue: QuotaNode, first: () => C | undefined) => void;
+  },
 ): { next(): Target<C> | undefined } {
   const own = search.preemptor.queue;
   /** Remaining candidates of the ClusterQueues that were looked at, the first last. */
@@ -228,7 +254,6 @@ function createTargets<C extends FairCandidate>(
       return next;
     },
     isEmpty: () => list.length === 0,
-    drop: () => prune(queue),
   });
   const isQueue = ({ clusterQueue }: QuotaNode): boolean => clusterQueue !== undefined;
   /** The first remaining candidate of a node. */
@@ -293,8 +318,10 @@ function createTargets<C extends FairCandidate>(
       let node = root;
       while (!pruned.has(root)) {
         if (isQueue(node)) {
-          const list = waitingIn(node);
-          if (list.length > 0) return targetOf(node, list);
+          const queue = node;
+          const list = mayGive(queue) ? waitingIn(queue) : [];
+          if (list.length > 0) return targetOf(queue, list);
+          skipped(queue, () => waitingIn(queue).at(-1));
         }
         const heaviest = heaviestOf(node);
         if (heaviest === undefined) prune(node);

@@ -39,7 +39,7 @@ const HEADS_MAX = 64;
  * The least number of turns in a cycle with fair sharing, which compares all heads whatever the number of its turns. With that many a cycle
  * stays below 50 ms while each turn looks for victims among a hundred ClusterQueues.
  */
-const TURNS_MIN = 32;
+const TURNS_MIN = 16;
 
 /** One scheduling cycle: takes the heads, decides, and updates the queues. */
 export function runCycle({ cache, queues, admit, at, decided, outlived }: CycleDeps, nowMs: number, most = HEADS_MAX): CycleResult {

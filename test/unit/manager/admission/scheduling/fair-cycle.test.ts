@@ -302,10 +302,10 @@ describe('a cycle with fair sharing', () => {
     const counts: Counts = { cycles: 0, cut: 0, decisions: new Map() };
     fc.assert(
       fc.property(worlds, (world) => play(world, counts)),
-      { numRuns: 150, interruptAfterTimeLimit: 60_000 },
+      { numRuns: 60, interruptAfterTimeLimit: 60_000 },
     );
     // The worlds are no quiet ones.
-    expect(counts.cut).toBeGreaterThan(1_000);
-    for (const kind of ['Admit', 'Preempt', 'Inadmissible', 'Requeue'] as const) expect(counts.decisions.get(kind)).toBeGreaterThan(20);
+    expect(counts.cut).toBeGreaterThan(300);
+    for (const kind of ['Admit', 'Preempt', 'Inadmissible', 'Requeue'] as const) expect(counts.decisions.get(kind)).toBeGreaterThan(10);
   });
 });
