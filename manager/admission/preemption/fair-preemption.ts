@@ -270,7 +270,7 @@ function createTargets<C extends FairCandidate>(
 
   /** For each Cohort visited, the first of its borrowing children that may be left and whose share has not changed. */
   const places = new Map<QuotaNode, number>();
-  /** Children that borrow nothing are skipped, except Cohorts above the preemptor and its own ClusterQueue, which may contain candidates. */
+  /** Skips children that borrow nothing, except Cohorts above the preemptor and its own ClusterQueue, which may contain candidates. */
   const visit = (cohort: QuotaNode): number => {
     for (const node of cohort.children) if (!state.shares.has(node) && !isBorrowing(state.sharesBefore(node))) prune(node);
     return 0;
