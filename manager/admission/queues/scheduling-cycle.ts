@@ -36,8 +36,8 @@ export const nextMost = (most: number, { tried, admitted }: CycleResult): number
   tried === admitted ? Math.min(HEADS_MAX, most * 2) : 1;
 const HEADS_MAX = 64;
 /**
- * The least number of turns in a cycle with fair sharing. Such a cycle compares all heads however few turns it has, so that fewer turns cost
- * more for each; more of them, of which each may look for victims, make it longer.
+ * The least number of turns in a cycle with fair sharing. Such a cycle compares all heads however few turns it has, so that fewer turns
+ * cost more for each; more of them, of which each may look for victims, make it longer.
  */
 const TURNS_MIN = 16;
 
