@@ -28,8 +28,8 @@ export type Turn = Nominee | (Nomination & { readonly kind: 'Standing'; readonly
  * A head whose charges are known before it is nominated. With fair sharing they alone decide when its turn comes: it is nominated once it
  * is the best of its Cohort.
  */
-export type Unnominated = {
-  readonly kind: 'Unnominated';
+export type WaitingHead = {
+  readonly kind: 'WaitingHead';
   readonly head: Head;
   readonly queue: QueueSetup;
   readonly charges: readonly Charge[];

@@ -1,7 +1,7 @@
 import { IndexedHeap } from '../../../shared/kube/indexed-heap.ts';
 import { createFairOrder, type Contender } from './fair-order.ts';
 import { chargesOf, type FlavorOption } from '../flavors/flavor-assigner.ts';
-import type { Turn, Unnominated } from './nominate.ts';
+import type { Turn, WaitingHead } from './nominate.ts';
 import { compareNominated } from '../workload/ordering.ts';
 import type { QuotaNode } from '../quota/quota-tree.ts';
 import type { Snapshot } from '../snapshot/snapshot.ts';
@@ -20,7 +20,7 @@ export type NomineeOrder = {
  * that. With fair sharing, who is not nominated yet is nominated when its turn may come.
  */
 export function orderNominees(
-  turns: readonly (Turn | Unnominated)[],
+  turns: readonly (Turn | WaitingHead)[],
   { fairSharing, usage }: Pick<Snapshot, 'fairSharing' | 'usage'>,
 ): NomineeOrder {
   const queues = Map.groupBy(turns, ({ head }) => head.clusterQueue);
@@ -28,8 +28,8 @@ export function orderNominees(
 }
 
 /** The turns of one ClusterQueue in order. */
-const nominated = (turns: readonly (Turn | Unnominated)[]): readonly Turn[] =>
-  turns.flatMap((turn) => (turn.kind === 'Unnominated' ? (turn.nominate() ?? []) : turn)).toSorted(compareInQueue);
+const nominated = (turns: readonly (Turn | WaitingHead)[]): readonly Turn[] =>
+  turns.flatMap((turn) => (turn.kind === 'WaitingHead' ? (turn.nominate() ?? []) : turn)).toSorted(compareInQueue);
 
 function compareInQueue(a: Turn, b: Turn): number {
   const [theirs, others] = [a.head.usage ?? 0, b.head.usage ?? 0];
@@ -47,7 +47,7 @@ const hasPreempted = ({ kind, head }: Turn): boolean => kind !== 'ReservingHead'
 
 type Turns = { readonly clusterQueue: string; readonly first: Turn; readonly rest: readonly Turn[] };
 
-function classically(queues: ReadonlyMap<string, readonly (Turn | Unnominated)[]>): NomineeOrder {
+function classically(queues: ReadonlyMap<string, readonly (Turn | WaitingHead)[]>): NomineeOrder {
   const turns = new IndexedHeap<Turns>(
     ({ clusterQueue }) => clusterQueue,
     (a, b) => compareNominees(a.first, b.first),
@@ -68,9 +68,9 @@ function classically(queues: ReadonlyMap<string, readonly (Turn | Unnominated)[]
 }
 
 type Contending = Contender & { readonly turn: Turn };
-type Waiting = Contender & { readonly turn: Turn | Unnominated; readonly isWaiting: true };
+type Waiting = Contender & { readonly turn: Turn | WaitingHead; readonly isWaiting: true };
 
-function fairly(queues: ReadonlyMap<string, readonly (Turn | Unnominated)[]>, usage: Snapshot['usage']): NomineeOrder {
+function fairly(queues: ReadonlyMap<string, readonly (Turn | WaitingHead)[]>, usage: Snapshot['usage']): NomineeOrder {
   const order = createFairOrder<Contending, Waiting>(
     [...queues.values()].flatMap((turns): readonly (Contending | Waiting)[] =>
       mayWait(turns) ? turns.map(waiting) : nominated(turns).map(contending),
@@ -81,14 +81,14 @@ function fairly(queues: ReadonlyMap<string, readonly (Turn | Unnominated)[]>, us
   return { next: () => order.next()?.turn, changed: order.changed };
 }
 
-const mayWait = (turns: readonly (Turn | Unnominated)[]): boolean =>
-  turns.some(({ kind }) => kind === 'Unnominated') && turns.every(({ kind }) => kind === 'Unnominated' || kind === 'Standing');
+const mayWait = (turns: readonly (Turn | WaitingHead)[]): boolean =>
+  turns.some(({ kind }) => kind === 'WaitingHead') && turns.every(({ kind }) => kind === 'WaitingHead' || kind === 'Standing');
 
 const contending = (turn: Turn): Contending => ({ turn, ...contenderOf(turn), goesFirst: hasPreempted(turn) });
-const waiting = (turn: Turn | Unnominated): Waiting => ({ turn, ...contenderOf(turn), isWaiting: true });
-const contenderOf = (turn: Turn | Unnominated): Contender => ({
+const waiting = (turn: Turn | WaitingHead): Waiting => ({ turn, ...contenderOf(turn), isWaiting: true });
+const contenderOf = (turn: Turn | WaitingHead): Contender => ({
   node: turn.queue.node,
-  charges: turn.kind === 'Unnominated' ? turn.charges : chargesOf(flavorsOf(turn)),
+  charges: turn.kind === 'WaitingHead' ? turn.charges : chargesOf(flavorsOf(turn)),
   head: turn.head.queued,
 });
 

@@ -3,7 +3,7 @@ import { claimedAs, claimsIn, type Claimed } from './claims.ts';
 import type { Decision, Head } from './decision.ts';
 import { onlyCharges } from '../flavors/flavor-assigner.ts';
 import { orderNominees } from './nominee-order.ts';
-import type { Fit, Nominee, Turn, Unnominated } from './nominate.ts';
+import type { Fit, Nominee, Turn, WaitingHead } from './nominate.ts';
 import { nominateLargest } from './partial-admission.ts';
 import { preempt } from './preempt.ts';
 import type { Snapshot } from '../snapshot/snapshot.ts';
@@ -85,7 +85,7 @@ function turnOf(
   head: Head | ClaimOfHead,
   tried: ReadonlySet<string>,
   nominate: (head: Head) => Nominee | undefined,
-): Turn | Unnominated | readonly [] {
+): Turn | WaitingHead | readonly [] {
   const queue = queues.get(head.clusterQueue);
   if (isFixed(head) && !tried.has(head.queued.workload.key)) {
     const { flavors, borrowing } = head.claim;
@@ -94,7 +94,7 @@ function turnOf(
   const mayWait = fairSharing !== undefined && head.claim?.preempts !== true;
   const charges = mayWait && queue !== undefined ? onlyCharges(head.queued.workload, queue) : undefined;
   if (charges === undefined || queue === undefined) return nominate(head) ?? [];
-  return { kind: 'Unnominated', head, queue, charges, nominate: () => nominate(head) };
+  return { kind: 'WaitingHead', head, queue, charges, nominate: () => nominate(head) };
 }
 
 const isFixed = (head: Head): head is ClaimOfHead => head.claim !== undefined && head.claim.preempts !== true;
