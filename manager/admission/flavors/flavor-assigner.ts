@@ -92,6 +92,21 @@ export function assignFlavors(
   };
 }
 
+/**
+ * The charges of a Workload whichever flavors it gets, because there is one flavor only in each of its groups; undefined if they depend on
+ * the choice, or on the number of its pods.
+ */
+export function onlyCharges(workload: Workload, queue: QueueSetup): readonly Charge[] | undefined {
+  if (workload.podSets !== undefined || workload.minPods !== undefined) return undefined;
+  const charges: Charge[] = [];
+  for (const { flavors } of groupsFor(workload, queue)) {
+    const [flavor, another] = flavors;
+    if (flavor === undefined || another !== undefined) return undefined;
+    for (const [resource, key] of flavor.keys) charges.push([key, workload.requests.get(resource) ?? ZERO]);
+  }
+  return charges;
+}
+
 type Finding =
   | ({ readonly kind: 'Option'; readonly option: Unranked; readonly offer: FlavorMode } & Partial<Shortage>)
   /** Not enough quota now. */

@@ -1,5 +1,6 @@
 import { plus, ZERO, type Amount } from '../../api/amount.ts';
 import type { AdmittedIndex } from '../workload/admitted-index.ts';
+import { hasNoVictimElsewhere } from './fair-bound.ts';
 import { highestInCohort, highestInQueue } from './preemption-rules.ts';
 import { borrowingReach, isBorrowingAny, subtreeQuota, type FlavorResource, type QuotaNode } from '../quota/quota-tree.ts';
 import type { QueueSetup } from '../snapshot/snapshot.ts';
@@ -21,7 +22,8 @@ export type Displaceable = {
 /** Bounds for Workloads of at most this priority. */
 export type DisplaceableBy = (queue: QueueSetup, priority: number) => Displaceable;
 
-export function createDisplaceable(usage: Usage, admitted: AdmittedIndex): DisplaceableBy {
+/** `isFair`: with fair sharing, only sides with a share that is at least that of the preemptor's side give anything. */
+export function createDisplaceable(usage: Usage, admitted: AdmittedIndex, isFair = false): DisplaceableBy {
   const borrowersOf = new Map<string, readonly string[]>();
   const sums = new Map<string, Amount>();
   const known = new Map<QueueSetup, Map<number, Displaceable>>();
@@ -57,6 +59,8 @@ export function createDisplaceable(usage: Usage, admitted: AdmittedIndex): Displ
     const ownUpTo = preemption.withinClusterQueue === 'Never' ? Number.NEGATIVE_INFINITY : highestInQueue(asked);
     const othersUpTo = highestInCohort(asked);
     const root = preemption.reclaimWithinCohort === 'Never' ? undefined : rootAbove(node);
+    // A Workload that displaces others of its own ClusterQueue first lowers the share of that queue.
+    const mayGet = isFair && !admitted.holdsAny(name, ownUpTo) ? createFairLimits(node, usage) : () => true;
     const mayReclaim = (key: FlavorResource, amount: Amount, own: Amount): boolean =>
       mayPreemptWhileBorrowing ||
       usage.get(node.id, key) - own + amount <= subtreeQuota(node, key) ||
@@ -66,7 +70,9 @@ export function createDisplaceable(usage: Usage, admitted: AdmittedIndex): Displ
       quota: (key, amount) => {
         const own = admitted.quotaHeld(name, undefined, key, ownUpTo);
         // The ClusterQueue's own quota counts twice if it borrows itself, which keeps the sum an upper bound.
-        return root === undefined || !mayReclaim(key, amount, own) ? own : plus(own, heldByBorrowers(root, key, othersUpTo));
+        return root === undefined || !mayReclaim(key, amount, own) || !mayGet(key, amount)
+          ? own
+          : plus(own, heldByBorrowers(root, key, othersUpTo));
       },
     };
   };
@@ -76,6 +82,23 @@ export function createDisplaceable(usage: Usage, admitted: AdmittedIndex): Displ
     const found = byPriority.get(priority) ?? displaceableBy(queue, priority);
     byPriority.set(priority, found);
     return found;
+  };
+}
+
+/**
+ * Whether a request of this amount, beyond what is free, may find a victim in another ClusterQueue. A larger request has a larger share, so
+ * that it finds none where a smaller one does not.
+ */
+function createFairLimits(queue: QuotaNode, usage: Usage): (key: FlavorResource, amount: Amount) => boolean {
+  const limits = new Map<FlavorResource, { most: Amount; tooMuch: number }>();
+  return (key, amount) => {
+    const known = limits.get(key) ?? { most: ZERO, tooMuch: Number.POSITIVE_INFINITY };
+    limits.set(key, known);
+    if (amount <= known.most || amount >= known.tooMuch) return amount <= known.most;
+    const isTooMuch = hasNoVictimElsewhere({ preemptor: { queue, charges: [[key, amount]] }, contested: [key], usage });
+    if (isTooMuch) known.tooMuch = amount;
+    else known.most = amount;
+    return !isTooMuch;
   };
 }
 

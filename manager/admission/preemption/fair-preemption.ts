@@ -1,8 +1,8 @@
 import { ZERO } from '../../api/amount.ts';
-import { compareShares, isBorrowing, shareOf, sharesIn, weightedShare, type Share } from './fair-sharing.ts';
+import { compareShares, isBorrowing, shareOf, sharesIn, type Share } from './fair-sharing.ts';
 import { FairStrategy } from '../fair-sharing/fair-strategy.ts';
 import type { Charge } from '../flavors/flavor-assigner.ts';
-import { addUsage, wouldBorrow, type FlavorResource, type QuotaNode } from '../quota/quota-tree.ts';
+import { addUsage, removeUsage, wouldBorrow, type FlavorResource, type QuotaNode } from '../quota/quota-tree.ts';
 import type { Usage } from '../quota/usage.ts';
 
 /** The rule under which a victim was chosen, in Kueue's words. */
@@ -51,9 +51,10 @@ type State<C> = {
   /** Usage without the preemptor and without the victims. */
   readonly rest: Usage;
   /** Shares of nodes whose usage the preemptor or a victim has changed; undefined until they are needed. */
-  readonly shares: Map<string, Share | undefined>;
-  /** Shares before any change. */
+  readonly shares: Map<QuotaNode, Share | undefined>;
+  /** Shares before any change, and the borrowing children of a Cohort by them, the highest first. */
   readonly sharesBefore: (node: QuotaNode) => Share;
+  readonly borrowersBefore: (cohort: QuotaNode) => readonly QuotaNode[];
   readonly above: ReadonlySet<QuotaNode>;
   victims: FairVictim<C>[];
 };
@@ -62,66 +63,105 @@ function stateOf<C extends FairCandidate>({ preemptor, usage }: FairSearch<C>): 
   const shared = usage.fork();
   for (const [key, amount] of preemptor.charges) addUsage(preemptor.queue, shared, key, amount);
   const above = pathAbove(preemptor.queue);
-  const shares = new Map([preemptor.queue, ...above].map(({ id }) => [id, undefined]));
-  return { shared, rest: usage.fork(), shares, sharesBefore: usage.derived(sharesIn), above: new Set(above), victims: [] };
+  const shares = new Map([preemptor.queue, ...above].map((node) => [node, undefined]));
+  return {
+    shared,
+    rest: usage.fork(),
+    shares,
+    sharesBefore: usage.derived(sharesIn),
+    borrowersBefore: usage.derived(borrowersIn),
+    above: new Set(above),
+    victims: [],
+  };
 }
 
+/** The borrowing children of a Cohort, the highest share first. */
+function borrowersIn(usage: Usage): (cohort: QuotaNode) => readonly QuotaNode[] {
+  const shares = usage.derived(sharesIn);
+  const known = new Map<QuotaNode, readonly QuotaNode[]>();
+  return (cohort) => {
+    const found =
+      known.get(cohort) ??
+      cohort.children.filter((child) => isBorrowing(shares(child))).toSorted((a, b) => compareShares(shares(b), shares(a)));
+    known.set(cohort, found);
+    return found;
+  };
+}
+
+/** Of each ClusterQueue that was passed over, in that order, the first candidate that was. */
+type Spared<C> = Map<QuotaNode, () => C | undefined>;
+
 /** Chooses candidates by the first strategy until the preemptor fits. */
-function runFirst<C extends FairCandidate>(search: FairSearch<C>, state: State<C>, strategy: FairStrategy): { fits: boolean; spared: C[] } {
-  const { preemptor } = search;
-  const targets = createTargets(search, state, search);
-  const takesBackItsOwn = [...search.contested].every((key) => !wouldBorrow(preemptor.queue, state.shared, key, ZERO));
-  const passedOver: C[] = [];
+function runFirst<C extends FairCandidate>(
+  search: FairSearch<C>,
+  state: State<C>,
+  strategy: FairStrategy,
+): { fits: boolean; spared: Spared<C> } {
+  const own = search.preemptor.queue;
+  const takesBackItsOwn = [...search.contested].every((key) => !wouldBorrow(own, state.shared, key, ZERO));
+  const spared: Spared<C> = new Map();
+  const spare = (queue: QuotaNode, first: () => C | undefined): void => {
+    if (!spared.has(queue)) spared.set(queue, first);
+  };
+  const targets = createTargets(search, state, {
+    ...search,
+    // Either strategy spares a side with less than the preemptor's: its candidates are not looked at.
+    mayGive: (queue) => queue === own || takesBackItsOwn || compareSides(state, own, queue) <= 0,
+    skipped: spare,
+  });
   for (let target = targets.next(); target !== undefined; target = targets.next()) {
     const { queue } = target;
-    if (queue === preemptor.queue || takesBackItsOwn) {
-      take(search, state, target.pop(), queue === preemptor.queue ? 'InClusterQueue' : 'InCohortReclamation');
-      if (search.fits(state.rest)) return { fits: true, spared: passedOver };
+    if (queue === own || takesBackItsOwn) {
+      take(search, state, target.pop(), queue === own ? 'InClusterQueue' : 'InCohortReclamation');
+      if (search.fits(state.rest)) return { fits: true, spared };
       continue;
     }
-    const sides = sidesOf(preemptor.queue, queue, state.above);
+    const sides = sidesOf(own, queue, state.above);
     const preemptorShare = shareIn(state, sides.preemptor);
     const before = shareIn(state, sides.target);
-    // A side that borrows with weight 0 exceeds any other share, before and after.
-    const isHopeless = weightedShare(preemptorShare) === Infinity && weightedShare(before) !== Infinity;
     while (!target.isEmpty()) {
       const candidate = target.pop();
-      if (isHopeless || !allows(strategy, preemptorShare, before, () => shareWithout(search, state, sides.target, candidate))) {
-        passedOver.push(candidate);
+      if (!allows(strategy, preemptorShare, before, () => shareWithout(state, sides.target, candidate))) {
+        spare(queue, () => candidate);
         continue;
       }
       take(search, state, candidate, 'InCohortFairSharing');
-      if (search.fits(state.rest)) return { fits: true, spared: passedOver };
+      if (search.fits(state.rest)) return { fits: true, spared };
       // Another ClusterQueue may have the highest share now.
       break;
     }
   }
-  return { fits: false, spared: passedOver };
+  return { fits: false, spared };
 }
 
 /** The second strategy considers the first candidate of each ClusterQueue that was passed over, and ignores what the candidate holds. */
-function runSecond<C extends FairCandidate>(search: FairSearch<C>, state: State<C>, passedOver: readonly C[]): boolean {
-  const byQueue = Map.groupBy(passedOver, ({ queue }) => queue);
-  const places = new Map(passedOver.map((candidate, place) => [candidate, place]));
+function runSecond<C extends FairCandidate>(search: FairSearch<C>, state: State<C>, spared: Spared<C>): boolean {
+  const own = search.preemptor.queue;
+  const places = new Map([...spared.keys()].map((queue, place) => [queue, place]));
   const targets = createTargets(search, state, {
-    candidatesOf: (queue) => byQueue.get(queue) ?? [],
-    compare: (a, b) => (places.get(a) ?? 0) - (places.get(b) ?? 0),
+    candidatesOf: (queue) => [spared.get(queue)?.()].filter((candidate) => candidate !== undefined),
+    compare: (a, b) => (places.get(a.queue) ?? 0) - (places.get(b.queue) ?? 0),
+    mayGive: (queue) => spared.has(queue) && compareSides(state, own, queue) < 0,
+    skipped: () => undefined,
   });
   for (let target = targets.next(); target !== undefined; target = targets.next()) {
-    const candidate = target.pop();
-    target.drop();
-    const sides = sidesOf(search.preemptor.queue, target.queue, state.above);
-    if (compareShares(shareIn(state, sides.preemptor), shareIn(state, sides.target)) >= 0) continue;
-    take(search, state, candidate, 'InCohortFairSharing');
+    take(search, state, target.pop(), 'InCohortFairSharing');
     if (search.fits(state.rest)) return true;
   }
   return false;
 }
 
+/** Compares the shares of the preemptor's side and of the other one. Negative if the preemptor's is the smaller one. */
+function compareSides<C>(state: State<C>, preemptor: QuotaNode, target: QuotaNode): number {
+  const sides = sidesOf(preemptor, target, state.above);
+  return compareShares(shareIn(state, sides.preemptor), shareIn(state, sides.target));
+}
+
 function allows(strategy: FairStrategy, preemptor: Share, before: Share, after: () => Share): boolean {
   switch (strategy) {
     case FairStrategy.LessThanOrEqualToFinalShare:
-      return compareShares(preemptor, after()) <= 0;
+      // Nobody's share grows by what it gives up.
+      return compareShares(preemptor, before) <= 0 && compareShares(preemptor, after()) <= 0;
     case FairStrategy.LessThanInitialShare:
       return compareShares(preemptor, before) < 0;
   }
@@ -130,7 +170,7 @@ function allows(strategy: FairStrategy, preemptor: Share, before: Share, after: 
 function take<C extends FairCandidate>(search: FairSearch<C>, state: State<C>, candidate: C, rule: FairRule): void {
   search.remove(state.shared, candidate);
   search.remove(state.rest, candidate);
-  for (let node: QuotaNode | undefined = candidate.queue; node !== undefined; node = node.parent) state.shares.set(node.id, undefined);
+  for (let node: QuotaNode | undefined = candidate.queue; node !== undefined; node = node.parent) state.shares.set(node, undefined);
   state.victims.push({ candidate, rule });
 }
 
@@ -148,17 +188,17 @@ function fillBack<C extends FairCandidate>(search: FairSearch<C>, { rest, victim
 }
 
 function shareIn<C>({ shares, shared, sharesBefore }: State<C>, node: QuotaNode): Share {
-  const known = shares.get(node.id);
+  const known = shares.get(node);
   if (known !== undefined) return known;
-  if (!shares.has(node.id)) return sharesBefore(node);
+  if (!shares.has(node)) return sharesBefore(node);
   const share = shareOf(node, shared);
-  shares.set(node.id, share);
+  shares.set(node, share);
   return share;
 }
 
-function shareWithout<C extends FairCandidate>(search: FairSearch<C>, { shared }: State<C>, node: QuotaNode, candidate: C): Share {
+function shareWithout<C extends FairCandidate>({ shared }: State<C>, node: QuotaNode, { queue, charges }: C): Share {
   const after = shared.fork();
-  search.remove(after, candidate);
+  for (const [key, amount] of charges) removeUsage(queue, after, key, amount);
   return shareOf(node, after);
 }
 
@@ -178,13 +218,22 @@ function sidesOf(
 }
 
 /** A ClusterQueue with remaining candidates. */
-type Target<C> = { readonly queue: QuotaNode; pop(): C; isEmpty(): boolean; drop(): void };
+type Target<C> = { readonly queue: QuotaNode; pop(): C; isEmpty(): boolean };
 
-/** The next ClusterQueue to take a victim from; undefined if there is none. Between two calls pop a candidate or drop the queue. */
+/** The next ClusterQueue to take a victim from; undefined if there is none. Between two calls pop a candidate. */
 function createTargets<C extends FairCandidate>(
   search: FairSearch<C>,
   state: State<C>,
-  { candidatesOf, compare }: Pick<FairSearch<C>, 'candidatesOf' | 'compare'>,
+  {
+    candidatesOf,
+    compare,
+    mayGive,
+    skipped,
+  }: Pick<FairSearch<C>, 'candidatesOf' | 'compare'> & {
+    /** Whether any candidate of the ClusterQueue may be chosen now. Otherwise it is `skipped`, with the first that it has left. */
+    readonly mayGive: (queue: QuotaNode) => boolean;
+    readonly skipped: (queue: QuotaNode, first: () => C | undefined) => void;
+  },
 ): { next(): Target<C> | undefined } {
   const own = search.preemptor.queue;
   /** Remaining candidates of the ClusterQueues that were looked at, the first last. */
@@ -205,7 +254,6 @@ function createTargets<C extends FairCandidate>(
       return next;
     },
     isEmpty: () => list.length === 0,
-    drop: () => prune(queue),
   });
   const isQueue = ({ clusterQueue }: QuotaNode): boolean => clusterQueue !== undefined;
   /** The first remaining candidate of a node. */
@@ -220,20 +268,41 @@ function createTargets<C extends FairCandidate>(
     return first;
   };
 
+  /** For each Cohort visited, the first of its borrowing children that may be left and whose share has not changed. */
+  const places = new Map<QuotaNode, number>();
+  /** Skips children that borrow nothing, except Cohorts above the preemptor and its own ClusterQueue, which may contain candidates. */
+  const visit = (cohort: QuotaNode): number => {
+    for (const node of cohort.children) if (!state.shares.has(node) && !isBorrowing(state.sharesBefore(node))) prune(node);
+    return 0;
+  };
+
   /** The child with the highest share. Among equals Cohorts go first, because a child of theirs may have a higher share. */
   const heaviestOf = (cohort: QuotaNode): QuotaNode | undefined => {
     let heaviest: { readonly node: QuotaNode; readonly share: Share } | undefined;
-    for (const node of cohort.children) {
-      if (pruned.has(node)) continue;
-      const share = shareIn(state, node);
-      // A node that borrows nothing is skipped, except Cohorts above the preemptor and its own ClusterQueue, which may contain candidates.
-      if (!isBorrowing(share) && node !== own && !state.above.has(node)) {
-        prune(node);
-        continue;
-      }
+    const consider = (node: QuotaNode, share: Share): void => {
       const difference = heaviest === undefined ? 1 : compareShares(share, heaviest.share);
       if (difference > 0 || (difference === 0 && heaviest !== undefined && goesFirst(node, heaviest.node))) heaviest = { node, share };
+    };
+    let place = places.get(cohort) ?? visit(cohort);
+    for (const node of state.shares.keys()) {
+      if (node.parent !== cohort || pruned.has(node)) continue;
+      const share = shareIn(state, node);
+      if (isBorrowing(share) || node === own || state.above.has(node)) consider(node, share);
+      else prune(node);
     }
+    const borrowers = state.borrowersBefore(cohort);
+    const isLeft = (node: QuotaNode): boolean => !pruned.has(node) && !state.shares.has(node);
+    for (let index = place; index < borrowers.length; index++) {
+      const node = borrowers[index];
+      if (node === undefined || !isLeft(node)) {
+        if (index === place) place++;
+        continue;
+      }
+      const share = state.sharesBefore(node);
+      if (heaviest !== undefined && compareShares(share, heaviest.share) < 0) break;
+      consider(node, share);
+    }
+    places.set(cohort, place);
     return heaviest?.node;
   };
   const goesFirst = (a: QuotaNode, b: QuotaNode): boolean => {
@@ -249,8 +318,10 @@ function createTargets<C extends FairCandidate>(
       let node = root;
       while (!pruned.has(root)) {
         if (isQueue(node)) {
-          const list = waitingIn(node);
-          if (list.length > 0) return targetOf(node, list);
+          const queue = node;
+          const list = mayGive(queue) ? waitingIn(queue) : [];
+          if (list.length > 0) return targetOf(queue, list);
+          skipped(queue, () => waitingIn(queue).at(-1));
         }
         const heaviest = heaviestOf(node);
         if (heaviest === undefined) prune(node);

@@ -19,7 +19,7 @@ export type CycleDeps = {
 };
 
 export type CycleResult = {
-  /** The number of heads nominated. */
+  /** The number of heads decided. */
   readonly tried: number;
   readonly admitted: number;
   /** Whether running Workloads are to be preempted. */
@@ -29,12 +29,17 @@ export type CycleResult = {
 };
 
 /**
- * The number of ClusterQueues whose heads the next cycle nominates, first in order. It doubles while every head is admitted. While capacity
+ * The number of ClusterQueues whose heads the next cycle decides, first in order. It doubles while every head is admitted. While capacity
  * is scarce it is 1, because later heads would be nominated in vain.
  */
 export const nextMost = (most: number, { tried, admitted }: CycleResult): number =>
   tried === admitted ? Math.min(HEADS_MAX, most * 2) : 1;
 const HEADS_MAX = 64;
+/**
+ * The least number of turns in a cycle with fair sharing. Such a cycle compares all heads however few turns it has, so that fewer turns
+ * cost more for each; more of them, of which each may look for victims, make it longer.
+ */
+const TURNS_MIN = 16;
 
 /** One scheduling cycle: takes the heads, decides, and updates the queues. */
 export function runCycle({ cache, queues, admit, at, decided, outlived }: CycleDeps, nowMs: number, most = HEADS_MAX): CycleResult {
@@ -55,7 +60,8 @@ export function runCycle({ cache, queues, admit, at, decided, outlived }: CycleD
   let admitted = 0;
   let others = 0;
   let displaces = false;
-  const decisions = schedule(snapshot, heads, nowMs, claims);
+  const turns = snapshot.fairSharing && Math.max(most, TURNS_MIN);
+  const decisions = schedule(snapshot, heads, nowMs, claims, turns);
   decided?.(decisions);
   for (const decision of decisions) {
     const { clusterQueue, queued } = decision.head;
@@ -76,5 +82,10 @@ export function runCycle({ cache, queues, admit, at, decided, outlived }: CycleD
       if (tried.has(queued.workload.key)) others++;
     }
   }
-  return { tried: heads.length, admitted, displaces, progressed: admitted + others > 0 };
+  return {
+    tried: decisions.filter(({ head }) => tried.has(head.queued.workload.key)).length,
+    admitted,
+    displaces,
+    progressed: admitted + others > 0,
+  };
 }

@@ -57,11 +57,11 @@ type Surroundings = Pick<Snapshot, 'queues' | 'clusters' | 'usage' | 'admitted' 
 
 /** `claims`: the claims that hold something, in order. `nowMs`: epoch milliseconds, to compare run times with expected starts. */
 export function createCapacityBounds(snapshot: Surroundings, claims: readonly ClaimOfHead[] = [], nowMs = 0): CapacityBounds {
-  const { queues, clusters, usage, admitted } = snapshot;
+  const { queues, clusters, usage, admitted, fairSharing } = snapshot;
   const free = levelOf(usage);
   const levelFor = createClaimLevels(snapshot, free, claims, nowMs);
   const nothingUsed = levelOf(undefined);
-  const displaceableBy = createDisplaceable(usage, admitted);
+  const displaceableBy = createDisplaceable(usage, admitted, fairSharing !== undefined);
   /** ClusterQueues whose claim waits for preempted Workloads to stop. Their Workloads are nominated as long as that may succeed. */
   const preempting = new Set(claims.flatMap(({ clusterQueue, claim }) => (claim.preempts === true ? [clusterQueue] : [])));
   const isWithinRoom = (level: Level, resources: readonly string[], amounts: Vector): boolean => {

@@ -12,6 +12,8 @@ export type Contender = {
   readonly head: QueuedWorkload;
   /** Workloads have been preempted for it: it goes first whatever the shares. */
   readonly goesFirst?: boolean;
+  /** It, or another one of its ClusterQueue, is not nominated yet: it may not take part at all, and who of them goes first is open. */
+  readonly isWaiting?: true;
 };
 
 /**
@@ -20,7 +22,8 @@ export type Contender = {
  * first. Ties go by priority and age. Each decision changes the shares.
  *
  * A decision changes the usage of one ClusterQueue and its Cohorts, so only the matches on that path are played again. A heap in each
- * Cohort keeps the rest: ordering n nominees in a tree of depth d costs n * d * (d + log n).
+ * Cohort keeps the rest: ordering n nominees in a tree of depth d costs n * d * (d + log n). A tree is played once its first head may be
+ * next, and who waits is nominated only when it wins the first match: a cycle that ends early has not nominated the others.
  */
 export interface FairOrder<T extends Contender> {
   /** Removes and returns the next nominee; undefined after the last. The decision about the previous nominee must be charged by then. */
@@ -31,53 +34,125 @@ export interface FairOrder<T extends Contender> {
 
 /**
  * Nominees of one ClusterQueue take part one after the other, in the order given. `usage` is read whenever shares are computed, so it
- * includes the charges of the cycle so far.
+ * includes the charges of the cycle so far. `nominate`: of those of one ClusterQueue who wait, with the same charges, those who take part,
+ * in order.
  */
-export function createFairOrder<T extends Contender>(contenders: Iterable<T>, usage: Usage): FairOrder<T> {
-  const brackets = new Map<string, Bracket<T>>();
-  const trees = new IndexedHeap<Match<T>>(({ id }) => id, compareTrees);
+export function createFairOrder<T extends Contender, W extends Contender & { readonly isWaiting: true } = never>(
+  contenders: Iterable<T | W>,
+  usage: Usage,
+  nominate: (waiting: readonly W[]) => readonly T[] = () => [],
+): FairOrder<T> {
+  const brackets = new Map<string, Bracket<T | W>>();
+  const trees = new IndexedHeap<Match<T | W>>(({ id }) => id, compareTrees);
   let before: QuotaNode | undefined;
+  /** Remaining contenders of each ClusterQueue, the first last. */
+  const remaining = new Map<string, (T | W)[]>();
+  /** ClusterQueues of trees that are not played yet, by root. */
+  const unplayed = new Map<string, QuotaNode[]>();
 
-  const bracketOf = (node: QuotaNode): Bracket<T> => {
+  const bracketOf = (node: QuotaNode): Bracket<T | W> => {
     const known = brackets.get(node.id);
     if (known !== undefined) return known;
-    const bracket: Bracket<T> = new IndexedHeap<Match<T>>(({ id }) => id, compareMatches);
+    const bracket: Bracket<T | W> = new IndexedHeap<Match<T | W>>(({ id }) => id, compareMatches);
     brackets.set(node.id, bracket);
     return bracket;
   };
+  const isWaiting = (contender: T | W): contender is W => contender.isWaiting === true;
+  const isNominated = (contender: T | W): contender is T => !isWaiting(contender);
 
-  /** Plays the matches again from a ClusterQueue up to its root, with `winner` as its nominee. */
-  const play = (start: QuotaNode, winner: T | undefined): void => {
-    let node = start;
-    let best = winner;
-    while (node.parent !== undefined) {
-      const bracket = bracketOf(node.parent);
-      if (best === undefined) bracket.delete(node.id);
-      else bracket.set({ id: node.id, contender: best, share: shareAfter(node, best.node, usage, best.charges) });
-      best = bracket.peek()?.contender;
-      node = node.parent;
+  /** Sets whom a node sends into the match of its Cohort, or of the trees. */
+  const enter = (node: QuotaNode, match: Match<T | W> | undefined): void => {
+    const matches = node.parent === undefined ? trees : bracketOf(node.parent);
+    if (match === undefined) matches.delete(node.id);
+    else matches.set(match);
+  };
+  const matchOf = (node: QuotaNode, contender: T | W): Match<T | W> => ({
+    id: node.id,
+    contender,
+    share: node.parent === undefined ? undefined : shareAfter(node, contender.node, usage, contender.charges),
+  });
+  /** Whom a ClusterQueue sends: as long as its contenders wait, the one that goes furthest, so that nobody of them goes before. */
+  const enterQueue = (queue: QuotaNode): void => {
+    const list = remaining.get(queue.id) ?? [];
+    let first: Match<T | W> | undefined;
+    for (const contender of list.at(-1)?.isWaiting === true ? list : list.slice(-1)) {
+      const match = matchOf(queue, contender);
+      if (first === undefined || compareMatches(match, first) < 0) first = match;
     }
-    if (best === undefined) trees.delete(node.id);
-    else trees.set({ id: node.id, contender: best, share: undefined });
+    enter(queue, first);
+  };
+  const enterCohort = (cohort: QuotaNode): void => {
+    const winner = winnerOf(cohort);
+    enter(cohort, winner && matchOf(cohort, winner));
   };
 
-  /** Remaining nominees of each ClusterQueue, the first last. */
-  const remaining = new Map<string, T[]>();
-  const replay = (queue: QuotaNode): void => play(queue, remaining.get(queue.id)?.at(-1));
+  const settle = (queue: QuotaNode): void => {
+    const waiting = (remaining.get(queue.id) ?? []).filter(isWaiting).toReversed();
+    remaining.set(queue.id, nominate(waiting).toReversed());
+    enterQueue(queue);
+  };
+
+  /** Whoever wins is nominated. Only a ClusterQueue sends somebody who waits. */
+  const winnerOf = (cohort: QuotaNode): T | undefined => {
+    const bracket = bracketOf(cohort);
+    for (let first = bracket.peek(); first !== undefined; first = bracket.peek()) {
+      if (isNominated(first.contender)) return first.contender;
+      settle(first.contender.node);
+    }
+    return undefined;
+  };
+
+  /** Plays the matches again from a ClusterQueue up to its root. */
+  const replay = (queue: QuotaNode): void => {
+    if (unplayed.has(queue.rootId)) return;
+    enterQueue(queue);
+    for (let node = queue.parent; node !== undefined; node = node.parent) enterCohort(node);
+  };
+
+  /** Plays all matches of a tree, lower ones first. */
+  const playAll = (queues: readonly QuotaNode[]): void => {
+    const cohorts = new Set<QuotaNode>();
+    for (const queue of queues) {
+      enterQueue(queue);
+      for (let node = queue.parent; node !== undefined && !cohorts.has(node); node = node.parent) cohorts.add(node);
+    }
+    for (const cohort of [...cohorts].toSorted((a, b) => a.height - b.height)) enterCohort(cohort);
+  };
 
   for (const contender of contenders) {
-    const others = remaining.get(contender.node.id);
-    if (others === undefined) remaining.set(contender.node.id, [contender]);
-    else others.unshift(contender);
+    const { node } = contender;
+    const others = remaining.get(node.id);
+    if (others === undefined) {
+      remaining.set(node.id, [contender]);
+      const queues = unplayed.get(node.rootId);
+      if (queues === undefined) unplayed.set(node.rootId, [node]);
+      else queues.push(node);
+    } else others.unshift(contender);
+    // Nobody of the tree goes before the first of all.
+    const match = { id: node.rootId, contender, share: undefined };
+    const first = trees.get(node.rootId);
+    if (first === undefined || compareTrees(match, first) < 0) trees.set(match);
   }
-  for (const [first] of remaining.values()) if (first !== undefined) replay(first.node);
+  const winner = (): T | undefined => {
+    for (let first = trees.peek(); first !== undefined; first = trees.peek()) {
+      const queues = unplayed.get(first.id);
+      if (queues !== undefined) {
+        unplayed.delete(first.id);
+        trees.delete(first.id);
+        playAll(queues);
+      } else if (isNominated(first.contender)) return first.contender;
+      else settle(first.contender.node);
+    }
+    return undefined;
+  };
+
   return {
     next: () => {
       if (before !== undefined) replay(before);
-      const winner = trees.peek()?.contender;
-      before = winner?.node;
-      if (winner !== undefined) remaining.get(winner.node.id)?.pop();
-      return winner;
+      const next = winner();
+      before = next?.node;
+      if (next !== undefined) remaining.get(next.node.id)?.pop();
+      return next;
     },
     changed: replay,
   };

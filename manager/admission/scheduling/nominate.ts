@@ -1,7 +1,14 @@
 import { QuotaReservedReason } from '../../api/reasons.ts';
 import { omitUndefined } from '../../../shared/runtime/omit-undefined.ts';
 import type { Claim, Head, Inadmissible, Requeue, WaitsFor } from './decision.ts';
-import { assignFlavors, isHopeless, type FlavorOption, type FlavorOptions, type OptionGroups } from '../flavors/flavor-assigner.ts';
+import {
+  assignFlavors,
+  isHopeless,
+  type Charge,
+  type FlavorOption,
+  type FlavorOptions,
+  type OptionGroups,
+} from '../flavors/flavor-assigner.ts';
 import { exceedsNodes, formatVerdicts } from '../flavors/cluster-verdict.ts';
 import { couldEverBePlaced, earliestRetryMs, leastMissing, place, type Placed, type Placement } from '../flavors/placement.ts';
 import { mayRatherPreempt, planPreemption, preemptionOracle } from './preemption-plan.ts';
@@ -16,6 +23,19 @@ export type Nominee = Fit | Preemptive | ReservingHead;
 
 /** An entry of a cycle's order: a nominee, or a claim of an earlier cycle that is reserved again. */
 export type Turn = Nominee | (Nomination & { readonly kind: 'Standing'; readonly flavors: readonly FlavorOption[]; readonly claim: Claim });
+
+/**
+ * A head whose charges are known before it is nominated. With fair sharing they alone decide when its turn comes: it is nominated once it
+ * is the best of its Cohort.
+ */
+export type WaitingHead = {
+  readonly kind: 'WaitingHead';
+  readonly head: Head;
+  readonly queue: QueueSetup;
+  readonly charges: readonly Charge[];
+  /** Undefined if the head does not take part in the cycle. */
+  readonly nominate: () => Nominee | undefined;
+};
 
 /** The head fits what is free. */
 export type Fit = Nomination & { readonly kind: 'Fit'; readonly placement: Placed };

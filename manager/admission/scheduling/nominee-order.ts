@@ -1,7 +1,7 @@
 import { IndexedHeap } from '../../../shared/kube/indexed-heap.ts';
-import { createFairOrder, type Contender, type FairOrder } from './fair-order.ts';
+import { createFairOrder, type Contender } from './fair-order.ts';
 import { chargesOf, type FlavorOption } from '../flavors/flavor-assigner.ts';
-import type { Turn } from './nominate.ts';
+import type { Turn, WaitingHead } from './nominate.ts';
 import { compareNominated } from '../workload/ordering.ts';
 import type { QuotaNode } from '../quota/quota-tree.ts';
 import type { Snapshot } from '../snapshot/snapshot.ts';
@@ -17,18 +17,19 @@ export type NomineeOrder = {
 /**
  * With fair sharing, the least weighted share goes first and changes with every decision; otherwise the nearest borrowing, then
  * priority and age. Nominees of one ClusterQueue keep that queue's own order, by the usage of their LocalQueues if the queue asks for
- * that.
+ * that. With fair sharing, who is not nominated yet is nominated when its turn may come.
  */
-export function orderNominees(nominees: readonly Turn[], { fairSharing, usage }: Pick<Snapshot, 'fairSharing' | 'usage'>): NomineeOrder {
-  const queues = new Map<string, Turn[]>();
-  for (const nominee of nominees) {
-    const others = queues.get(nominee.head.clusterQueue);
-    if (others === undefined) queues.set(nominee.head.clusterQueue, [nominee]);
-    else others.push(nominee);
-  }
-  for (const list of queues.values()) list.sort(compareInQueue);
+export function orderNominees(
+  turns: readonly (Turn | WaitingHead)[],
+  { fairSharing, usage }: Pick<Snapshot, 'fairSharing' | 'usage'>,
+): NomineeOrder {
+  const queues = Map.groupBy(turns, ({ head }) => head.clusterQueue);
   return fairSharing === undefined ? classically(queues) : fairly(queues, usage);
 }
+
+/** The turns of one ClusterQueue in order. */
+const nominated = (turns: readonly (Turn | WaitingHead)[]): readonly Turn[] =>
+  turns.flatMap((turn) => (turn.kind === 'WaitingHead' ? (turn.nominate() ?? []) : turn)).toSorted(compareInQueue);
 
 function compareInQueue(a: Turn, b: Turn): number {
   const [theirs, others] = [a.head.usage ?? 0, b.head.usage ?? 0];
@@ -46,7 +47,7 @@ const hasPreempted = ({ kind, head }: Turn): boolean => kind !== 'ReservingHead'
 
 type Turns = { readonly clusterQueue: string; readonly first: Turn; readonly rest: readonly Turn[] };
 
-function classically(queues: ReadonlyMap<string, readonly Turn[]>): NomineeOrder {
+function classically(queues: ReadonlyMap<string, readonly (Turn | WaitingHead)[]>): NomineeOrder {
   const turns = new IndexedHeap<Turns>(
     ({ clusterQueue }) => clusterQueue,
     (a, b) => compareNominees(a.first, b.first),
@@ -55,7 +56,7 @@ function classically(queues: ReadonlyMap<string, readonly Turn[]>): NomineeOrder
     if (first === undefined) turns.delete(clusterQueue);
     else turns.set({ clusterQueue, first, rest });
   };
-  for (const [clusterQueue, list] of queues) put(clusterQueue, list);
+  for (const [clusterQueue, list] of queues) put(clusterQueue, nominated(list));
   return {
     next: () => {
       const next = turns.peek();
@@ -66,21 +67,30 @@ function classically(queues: ReadonlyMap<string, readonly Turn[]>): NomineeOrder
   };
 }
 
-type Contending = Contender & { readonly nominee: Turn };
+type Contending = Contender & { readonly turn: Turn };
+type Waiting = Contender & { readonly turn: Turn | WaitingHead; readonly isWaiting: true };
 
-function fairly(queues: ReadonlyMap<string, readonly Turn[]>, usage: Snapshot['usage']): NomineeOrder {
-  const order: FairOrder<Contending> = createFairOrder(
-    [...queues.values()].flat().map((nominee) => ({
-      nominee,
-      node: nominee.queue.node,
-      charges: chargesOf(flavorsOf(nominee)),
-      head: nominee.head.queued,
-      goesFirst: hasPreempted(nominee),
-    })),
+function fairly(queues: ReadonlyMap<string, readonly (Turn | WaitingHead)[]>, usage: Snapshot['usage']): NomineeOrder {
+  const order = createFairOrder<Contending, Waiting>(
+    [...queues.values()].flatMap((turns): readonly (Contending | Waiting)[] =>
+      mayWait(turns) ? turns.map(waiting) : nominated(turns).map(contending),
+    ),
     usage,
+    (all) => nominated(all.map(({ turn }) => turn)).map(contending),
   );
-  return { next: () => order.next()?.nominee, changed: order.changed };
+  return { next: () => order.next()?.turn, changed: order.changed };
 }
+
+const mayWait = (turns: readonly (Turn | WaitingHead)[]): boolean =>
+  turns.some(({ kind }) => kind === 'WaitingHead') && turns.every(({ kind }) => kind === 'WaitingHead' || kind === 'Standing');
+
+const contending = (turn: Turn): Contending => ({ turn, ...contenderOf(turn), goesFirst: hasPreempted(turn) });
+const waiting = (turn: Turn | WaitingHead): Waiting => ({ turn, ...contenderOf(turn), isWaiting: true });
+const contenderOf = (turn: Turn | WaitingHead): Contender => ({
+  node: turn.queue.node,
+  charges: turn.kind === 'WaitingHead' ? turn.charges : chargesOf(flavorsOf(turn)),
+  head: turn.head.queued,
+});
 
 const flavorsOf = (nominee: Turn): readonly FlavorOption[] =>
   nominee.kind === 'ReservingHead' || nominee.kind === 'Standing' ? nominee.flavors : nominee.placement.flavors;

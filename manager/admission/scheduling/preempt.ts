@@ -19,7 +19,7 @@ export function preempt(cycle: Cycle, nominee: Preemptive): Decision | Reserving
   if (isStillGood(cycle, nominee)) return reserve(cycle, nominee, nominee.victims);
   const { head } = nominee;
   const { snapshot, displaced, nowMs } = cycle;
-  const left = { ...snapshot, queues: withNominatedFlavors(snapshot.queues, nominee), admitted: without(snapshot.admitted, displaced) };
+  const left = { ...snapshot, queues: withNominatedFlavors(nominee), admitted: without(snapshot.admitted, displaced) };
   const outcome = nominateLargest(left, withAllPods(head), nowMs);
   if (outcome.kind === 'Preempt') return reserve(cycle, outcome, outcome.victims);
   if (outcome.kind === 'Fit') return reserve(cycle, { ...outcome, kind: 'Preempt', victims: [] }, []);
@@ -33,16 +33,16 @@ const withAllPods = (head: Head): Head => {
 };
 
 /**
- * The groups of the queue reduced to the nominated flavors (Kueue's nomination mapping): with other flavors the nominee might preempt
- * more than in the next cycle.
+ * The nominee's ClusterQueue, its groups reduced to the nominated flavors (Kueue's nomination mapping): with other flavors the nominee
+ * might preempt more than in the next cycle.
  */
-function withNominatedFlavors(queues: Cycle['snapshot']['queues'], { head, queue, placement }: Preemptive): Cycle['snapshot']['queues'] {
+function withNominatedFlavors({ head, queue, placement }: Preemptive): Cycle['snapshot']['queues'] {
   const nominated = new Set(placement.flavors.map(({ flavor }) => flavor));
   const groups = queue.groups.map((group) => {
     const flavors = group.flavors.filter(({ name }) => nominated.has(name));
     return flavors.length === 0 ? group : { ...group, flavors };
   });
-  return new Map(queues).set(head.clusterQueue, { ...queue, groups });
+  return new Map([[head.clusterQueue, { ...queue, groups }]]);
 }
 
 function isStillGood(cycle: Cycle, { head, queue, placement, victims }: Preemptive): boolean {

@@ -32,6 +32,8 @@ export type ShapesOfCycle = {
   readonly of: ShapeAvoidance['of'];
   /** A Job of this shape is placed on this cluster: it is the probe if others wait for one. */
   readonly goes: (shape: string, cluster: string) => void;
+  /** A fork that starts with what is known here. */
+  readonly fork: () => ShapesOfCycle;
 };
 
 type Entry = {
@@ -103,6 +105,26 @@ export function createShapeAvoidance(): ShapeAvoidance {
     return probe === undefined ? undefined : { problem: isTried(probe, reason) };
   };
 
+  const forkOf = (trials: ReadonlyMap<string, string | undefined>, placed: ReadonlySet<string>): ShapesOfCycle => {
+    const gone = new Set(placed);
+    const tried = new Map(trials);
+    return {
+      of: (shape, cluster, nowMs) => {
+        const by = tried.get(cluster);
+        if (by !== undefined) return { problem: `was in trouble, and is tried by ${by} first` };
+        const problem = of(shape, cluster, nowMs);
+        if (problem !== undefined || gone.size === 0 || !gone.has(`${shape} ${cluster}`)) return problem;
+        return { problem: isTried('another', shapes.get(shape)?.get(cluster)?.reason ?? '') };
+      },
+      goes: (shape, cluster) => {
+        if (tried.has(cluster)) tried.set(cluster, 'another');
+        const entry = shapes.get(shape)?.get(cluster);
+        if (entry !== undefined && entry.cleared !== true) gone.add(`${shape} ${cluster}`);
+      },
+      fork: () => forkOf(tried, gone),
+    };
+  };
+
   return {
     observe: (workload, nowMs) => {
       const { record, phase } = workload;
@@ -115,24 +137,7 @@ export function createShapeAvoidance(): ShapeAvoidance {
     placed: (workload, record) => void place({ ...workload, started: false }, record, 0),
     released: release,
     of,
-    fork: (trials = new Map()) => {
-      const gone = new Set<string>();
-      const tried = new Map(trials);
-      return {
-        of: (shape, cluster, nowMs) => {
-          const by = tried.get(cluster);
-          if (by !== undefined) return { problem: `was in trouble, and is tried by ${by} first` };
-          const problem = of(shape, cluster, nowMs);
-          if (problem !== undefined || gone.size === 0 || !gone.has(`${shape} ${cluster}`)) return problem;
-          return { problem: isTried('another', shapes.get(shape)?.get(cluster)?.reason ?? '') };
-        },
-        goes: (shape, cluster) => {
-          if (tried.has(cluster)) tried.set(cluster, 'another');
-          const entry = shapes.get(shape)?.get(cluster);
-          if (entry !== undefined && entry.cleared !== true) gone.add(`${shape} ${cluster}`);
-        },
-      };
-    },
+    fork: (trials = new Map()) => forkOf(trials, new Set()),
     next: (shape, { cluster, since }, refusals, nowMs) => {
       const entry = shapes.get(shape)?.get(cluster);
       if (entry === undefined || entry.cleared === true) return { level: refusals, untilMs: nowMs + backoffMs(refusals) };

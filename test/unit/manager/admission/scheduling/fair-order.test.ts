@@ -215,4 +215,80 @@ describe('whatever the tree', () => {
       { numRuns: 300 },
     );
   });
+
+  test('whoever waits for its nomination comes when it would if it had been nominated before, and nobody is nominated twice', () => {
+    const one = fc.record({
+      asks: fc.record({ cpu: amount, gpu: amount }),
+      priority: fc.integer({ min: 0, max: 1 }),
+      createdMs: fc.nat(1000),
+      admitted: fc.boolean(),
+      /** Its place among those of its queue, which only its nomination tells; below 0: it does not take part. */
+      place: fc.integer({ min: -2, max: 9 }),
+    });
+    const queue = fc.record({
+      in: fc.constantFrom(...COHORTS, undefined),
+      cpu: amount,
+      weight,
+      used: amount,
+      waits: fc.boolean(),
+      sends: fc.array(one, { minLength: 1, maxLength: 3 }),
+    });
+    let [early, all] = [0, 0];
+    fc.assert(
+      fc.property(fc.array(queue, { minLength: 2, maxLength: 8 }), fc.array(weight, { minLength: 2, maxLength: 2 }), (queues, weights) => {
+        const world = (isLate: boolean) => {
+          const tree = aTree(
+            Object.fromEntries(
+              queues.map(({ in: parent, cpu, weight: own }, index) => [
+                `q${index}`,
+                { ...(parent === undefined ? {} : { in: parent }), quota: { cpu }, weight: own },
+              ]),
+            ),
+            {
+              root: { quota: { cpu: 5, gpu: 5 } },
+              left: { in: 'root', weight: weights[0] ?? 1 },
+              right: { in: 'root', weight: weights[1] ?? 1 },
+              deep: { in: 'left' },
+              other: { quota: { cpu: 3 } },
+            },
+          );
+          for (const [index, { used }] of queues.entries()) tree.use(`q${index}`, { cpu: used });
+          const sent = queues.flatMap(({ sends, waits }, of) =>
+            sends.map(({ admitted, place, ...each }, index) => {
+              const made = contender(tree, `q${of}`, each);
+              return { ...made, head: { ...made.head, arrival: of * 10 + index }, name: `${of}-${index}`, of, place, admitted, waits };
+            }),
+          );
+          const inOrder = (those: readonly (typeof sent)[number][]) =>
+            those.filter(({ place }) => place >= 0).toSorted((a, b) => a.place - b.place);
+          const nominated: string[] = [];
+          type Sent = (typeof sent)[number];
+          const order = createFairOrder<Sent, Sent & { readonly isWaiting: true }>(
+            queues.flatMap((_, of): (Sent | (Sent & { readonly isWaiting: true }))[] => {
+              const own = sent.filter((each) => each.of === of);
+              return isLate && queues[of]?.waits === true ? own.map((each) => ({ ...each, isWaiting: true as const })) : inOrder(own);
+            }),
+            tree.usage,
+            (waiting) => {
+              nominated.push(...waiting.map(({ name }) => name));
+              return inOrder(sent.filter(({ name }) => waiting.some((each) => each.name === name)));
+            },
+          );
+          const names: string[] = [];
+          for (let next = order.next(); next !== undefined; next = order.next()) {
+            if (names.length === 0) early += nominated.length;
+            names.push(next.name);
+            if (next.admitted) admit(next, tree.usage);
+          }
+          expect(new Set(nominated).size).toBe(nominated.length);
+          all += nominated.length;
+          return names;
+        };
+        expect(world(true)).toEqual(world(false));
+      }),
+      { numRuns: 500 },
+    );
+    // A cycle that ended after its first turn would have nominated few.
+    expect(early / all).toBeLessThan(0.7);
+  });
 });
