@@ -240,7 +240,19 @@ export function createManager(given: ManagerDeps): Manager {
     keysRead.resolve(keys);
     records = createRecordKeeper(keys, kind);
     const leader = createLeader({
-      ...{ deps, kind, keys, records, origin, rules, tenantRules, informers, identities, home, fenced, events, storyEvents },
+      deps,
+      kind,
+      keys,
+      records,
+      origin,
+      rules,
+      tenantRules,
+      informers,
+      identities,
+      home,
+      fenced,
+      events,
+      storyEvents,
       connect: (cluster, access) => fencedClient(deps.connectCluster(cluster, access), deposed.signal),
       redisTroubles: redisProbe?.troubles,
       log,

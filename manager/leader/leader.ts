@@ -111,7 +111,10 @@ export function createLeader(context: LeaderContext): Leader {
     expectedRunTimes: expectedOfJobs(kind, expected, jobs, readRecord),
   });
   const startEstimates = createStartEstimates({
-    ...{ kind, jobs, readRecord, clock },
+    kind,
+    jobs,
+    readRecord,
+    clock,
     runTimes: { ...runTimes, observe: expected.observe },
     admission: admission.view,
     log: log.with({ part: 'admission' }),
@@ -127,7 +130,13 @@ export function createLeader(context: LeaderContext): Leader {
     ...omitUndefined({ endings: onCopyEnded([history, intake.endings]) }),
   });
   const invariants = createLiveInvariants({
-    ...{ kind, jobs, workerClusters, readRecord, dispatch, events, clock },
+    kind,
+    jobs,
+    workerClusters,
+    readRecord,
+    dispatch,
+    events,
+    clock,
     homeHeardMs: () => jobs.lastHeardMs(),
     accountOf: admission.accountOf,
     patience: deps.invariantPatience ?? 1,
@@ -162,7 +171,15 @@ export function createLeader(context: LeaderContext): Leader {
 function createIntake({ deps, kind, keys, rules, tenantRules, informers, identities, ...context }: LeaderContext): Submissions {
   const { home, fenced, redisTroubles, log, metrics } = context;
   return createSubmissions({
-    ...{ kind, home, fenced, keys, rules, tenantRules, redisTroubles, log, metrics },
+    kind,
+    home,
+    fenced,
+    keys,
+    rules,
+    tenantRules,
+    redisTroubles,
+    log,
+    metrics,
     source: deps.submissions,
     jobs: informers.jobs,
     objects: informers.submissionQueues,
@@ -178,7 +195,9 @@ function createKeptHistory({ deps, kind, records, informers, identities, log, me
   if (deps.history === undefined) return undefined;
   const { history, clock, random } = deps;
   return createHistoryWriter({
-    ...{ kind, clock, random },
+    kind,
+    clock,
+    random,
     history: createHistory(history.store),
     jobs: informers.jobs,
     namespaces: identities,
@@ -201,7 +220,11 @@ function admissionDeps({
   metrics,
 }: LeaderContext): Omit<AdmissionDeps, 'lostClusters'> {
   return {
-    ...{ kind, records, informers, events, storyEvents },
+    kind,
+    records,
+    informers,
+    events,
+    storyEvents,
     client: home,
     workerLostTimeoutMs: deps.workerLostTimeoutMs ?? DEFAULT_WORKER_LOST_TIMEOUT_MS,
     ...omitUndefined({
@@ -232,7 +255,14 @@ function dispatchDeps({
   const { clock, random, tracing } = deps;
   const { events, hold, log, metrics } = context;
   return {
-    ...{ kind, keys, origin, home, connect, events, clock, random },
+    kind,
+    keys,
+    origin,
+    home,
+    connect,
+    events,
+    clock,
+    random,
     jobs: informers.jobs,
     workerClusters: informers.workerClusters,
     flavors: informers.resourceFlavors,

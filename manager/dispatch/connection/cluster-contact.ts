@@ -91,7 +91,11 @@ class ProbedContact implements ClusterContact {
     this.usable = this.#becameUsable.promise;
     const { kind, client, origin, servedNamespaces, clock } = deps;
     this.#prober = createClusterProbe({
-      ...{ kind, client, origin, servedNamespaces, clock },
+      kind,
+      client,
+      origin,
+      servedNamespaces,
+      clock,
       onLate: (failure) => this.#becomes(afterLateAnswer(this.#health, failure, clock.now())),
       identify: (uid) => this.#identify(uid),
     });

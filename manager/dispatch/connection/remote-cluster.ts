@@ -157,7 +157,9 @@ class ConnectedCluster implements RemoteCluster {
     });
     this.#contact = createClusterContact({
       ...options,
-      ...{ copies: this.#copies, served: this.#served, leases: this.#leases },
+      copies: this.#copies,
+      served: this.#served,
+      leases: this.#leases,
       onLost: () => this.#leases.confirm(undefined),
       // Failures on the way to the loss do not show what the cluster can do now.
       onFound: () => this.#creates.forget(),
