@@ -25,7 +25,7 @@ export function createStaticChecks(root: string): StaticChecks {
     refusedBy(file, text, original) {
       writeFileSync(path.join(copy, file), text);
       try {
-        if (!passes('tsc', '-p', '.')) return 'compiler';
+        if (!passes('tsc', '-p', '.', '--incremental', '--tsBuildInfoFile', path.join(copy, '.tsbuildinfo'))) return 'compiler';
         return passes('oxlint', '--type-aware', '--deny-warnings', file) ? undefined : 'linter';
       } finally {
         writeFileSync(path.join(copy, file), original);

@@ -5,7 +5,7 @@ import { chooseMutants } from './choice.ts';
 import type { Equivalent } from './equivalents.ts';
 import { importersOf, importGraph, type ImportGraph } from './import-graph.ts';
 import { judge, StudyError, testsOfFile, type JudgeOptions, type TestsOfFile, type Verdict } from './judge.ts';
-import { changeOf, mutantsOf, type Mutant } from './mutants.ts';
+import { changeOf, isProgram, mutantsOf, type Mutant } from './mutants.ts';
 import { runTests } from './run-tests.ts';
 
 export type StudyOptions = JudgeOptions & {
@@ -39,7 +39,7 @@ export async function runStudy(options: StudyOptions): Promise<Result[]> {
     throw new StudyError(`--files: no source file matches ${files.join(',')}; quote the pattern, and write it from the root`);
   const textOf = (file: string): string => sources.get(file) ?? '';
   const possible = broken.flatMap((file) => mutantsOf(file, textOf(file))).filter((mutant) => line === undefined || mutant.line === line);
-  const mutants = chooseMutants(possible, count, seededRandom(seed));
+  const mutants = chooseMutants(possible, count, seededRandom(seed), (mutant) => isProgram(textOf(mutant.file), mutant));
   print(`${mutants.length} of ${possible.length} mutants in ${broken.length} files, seed ${seed}`);
   // 2.
   const related = relatedTests(importGraph(sources), mutants);
