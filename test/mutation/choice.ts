@@ -9,10 +9,12 @@ export function chooseMutants(
   isWanted: (mutant: Mutant) => boolean = () => true,
 ): Mutant[] {
   const byLine = Map.groupBy(shuffled(mutants, random), ({ file, line }) => `${file}:${line}`);
-  return inRounds(shuffled([...byLine.values()], random))
-    .filter(isWanted)
-    .take(count)
-    .toArray();
+  const chosen: Mutant[] = [];
+  for (const mutant of inRounds(shuffled([...byLine.values()], random))) {
+    if (chosen.length === count) break;
+    if (isWanted(mutant)) chosen.push(mutant);
+  }
+  return chosen;
 }
 
 function* inRounds<T>(rows: readonly (readonly T[])[]): Generator<T> {

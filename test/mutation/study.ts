@@ -25,7 +25,7 @@ export type Result = { readonly mutant: Mutant; readonly change: string; readonl
 
 /**
  * 1. Find the ways to break the files, and choose some of them by the seed.
- * 2. Run the tests near these files as they are: all must pass, and each says how long it takes.
+ * 2. Run the tests near these files as they are, and the compiler: all must pass, and each test says how long it takes.
  * 3. Judge one mutant after the other.
  */
 export async function runStudy(options: StudyOptions): Promise<Result[]> {
@@ -44,6 +44,7 @@ export async function runStudy(options: StudyOptions): Promise<Result[]> {
   // 2.
   const related = relatedTests(importGraph(sources), mutants);
   const durations = await timeTests(options, [...new Set([...related.values()].flatMap(({ near }) => near))]);
+  if (!options.checks.takesOriginal()) throw new StudyError('the compiler refuses the project without any mutant; mend it first');
   // 3.
   const results: Result[] = [];
   const queue = mutants.entries();

@@ -19,11 +19,7 @@ test('every line has one before any has two', () => {
 
 test('what is not wanted gives way to another one', () => {
   const isWanted = ({ start }: Mutant): boolean => start > 10;
-  expect(
-    chooseMutants(MUTANTS, 2, seededRandom(1), isWanted)
-      .map(({ line }) => line)
-      .toSorted(),
-  ).toEqual([2, 3]);
+  expect(new Set(chooseMutants(MUTANTS, 2, seededRandom(1), isWanted).map(({ line }) => line))).toEqual(new Set([2, 3]));
 });
 
 test('when there are fewer than asked for, all are chosen, each once', () => {

@@ -57,7 +57,7 @@ async function study(options: Partial<StudyOptions> = {}): Promise<string[]> {
     limitMs: PATIENCE_MS,
     budgetMs: PATIENCE_MS,
     equivalents: [],
-    checks: { refusedBy: () => undefined, close: () => undefined },
+    checks: { takesOriginal: () => true, refusedBy: () => undefined, close: () => undefined },
     signal: new AbortController().signal,
     print: () => undefined,
     ...options,
@@ -70,7 +70,11 @@ test('tells what the tests notice from what they do not, and leaves the files al
   const results = await study({
     files: ['shared/limits.ts'],
     equivalents: [{ file: 'shared/limits.ts', line: LIMITS.split('\n')[1] ?? '', change: '0 → 1', why: 'nobody counts by halves' }],
-    checks: { refusedBy: (_file, text) => (text.includes('count < 0') ? 'compiler' : undefined), close: () => undefined },
+    checks: {
+      takesOriginal: () => true,
+      refusedBy: (_file, text) => (text.includes('count < 0') ? 'compiler' : undefined),
+      close: () => undefined,
+    },
   });
   expect(results).toEqual([
     'Equivalent 2: 0 → 1',
@@ -107,8 +111,12 @@ test('ends a mutant that never ends', { timeout: PATIENCE_MS }, async () => {
   ]);
 });
 
-test('is not made where a test fails without any mutant, or where no file matches', { timeout: PATIENCE_MS }, async () => {
+test('is not made where a test fails or the compiler refuses without any mutant, or where no file matches', {
+  timeout: PATIENCE_MS,
+}, async () => {
   await expect(study({ files: ['worker/*.ts'] })).rejects.toThrow(/^--files: no source file matches worker/);
+  const checks = { takesOriginal: () => false, refusedBy: () => undefined, close: () => undefined };
+  await expect(study({ line: 1, checks })).rejects.toThrow('the compiler refuses the project without any mutant; mend it first');
   writeFileSync(path.join(root, 'test/unit/shared/limits.test.ts'), TESTS.replace('toBe(3)', 'toBe(4)'));
   const failing = study({ line: 1 });
   await expect(failing).rejects.toThrow(StudyError);

@@ -14,8 +14,8 @@ import { anAdmittedJob } from '../../../support/jobs.ts';
 const PLACED = anAdmittedJob({ metadata: { uid: 'uid-sum' } }, { cluster: 'eu-1', epoch: 3 });
 const ANN = { username: 'ann' };
 const SEES_TEAM: Rights = { namespaces: new Set(['team']), queues: 'All', clusters: 'All' };
-const FORBIDDEN: Refused = { kind: 'Refused', status: 403, reason: 'Forbidden', message: 'no' };
-const BUSY: Refused = { kind: 'Refused', status: 503, reason: 'ServiceUnavailable', message: 'later' };
+const FORBIDDEN: Refused = { kind: 'Refused', status: 403, why: 'no' };
+const BUSY: Refused = { kind: 'Refused', status: 503, why: 'later' };
 
 let clock: FakeClock;
 let jobs: ReturnType<typeof createObjectCache<Job>>;
@@ -55,8 +55,7 @@ const reading = (options: { readonly live?: LiveLogs | undefined; readonly seen?
         refusalNow: () => Promise.reject(new Error('answers of the last minute do')),
         async refusal(_user, attributes) {
           reviewed.push(attributes);
-          const { resource = '', subresource } = attributes.resourceAttributes ?? {};
-          return subresource === 'log' ? refused.pods : refused[resource as 'jobs'];
+          return 'resourceAttributes' in attributes ? refused[attributes.resourceAttributes.resource as 'jobs' | 'pods'] : FORBIDDEN;
         },
       },
     },
@@ -104,7 +103,10 @@ describe('before anything is read', () => {
   test('who sees no other Job of the namespace may be allowed to get this one', async () => {
     const seen: Rights = { ...SEES_TEAM, namespaces: new Set() };
     expect(await reading({ seen }).pods('team', 'sum')).toMatchObject({ kind: 'Found' });
-    expect(reviewed.map((each) => each.resourceAttributes?.resource)).toEqual(['jobs', 'pods']);
+    expect(reviewed).toMatchObject([
+      { resourceAttributes: { resource: 'jobs', name: 'sum' } },
+      { resourceAttributes: { resource: 'pods' } },
+    ]);
   });
 
   test('of a Job that is not there, and where worker clusters are not read, the answer says so', async () => {
