@@ -79,7 +79,10 @@ const START_UP_MS = 60_000;
 
 type Failure = Extract<TestRun, { kind: 'Failed' }>;
 
-/** Failures that are not sure are looked at without the mutant: tests that fail there too are left out, and the others run again. */
+/**
+ * Failures that are not sure are looked at without the mutant: tests that fail there too are left out, and the others run again, in what is
+ * left of the time.
+ */
 async function runSure(
   options: Pick<JudgeOptions, 'root' | 'signal'>,
   mutant: Mutant,
@@ -89,11 +92,14 @@ async function runSure(
 ): Promise<TestRun> {
   if (tests.length === 0) return { kind: 'Passed', loaded: false, durationsMs: new Map() };
   const { root, signal } = options;
+  const startMs = performance.now();
   const run = await runTests({ root, mutant, tests }, { limitMs, signal });
   if (run.kind !== 'Failed' || isSure(run)) return run;
   const suspects = run.file === undefined ? tests : [run.file];
   const original = await runTests({ root, mutant: undefined, tests: suspects }, { limitMs, signal });
   if (original.kind === 'Passed') return run;
+  const leftMs = limitMs - (performance.now() - startMs);
+  if (leftMs <= 0) return { kind: 'TimedOut' };
   const others = tests.filter((test) => !suspects.includes(test));
-  return runSure(options, mutant, others, limitMs, isSure);
+  return runSure(options, mutant, others, leftMs, isSure);
 }
