@@ -40,6 +40,8 @@ export default defineConfig({
     pool: 'forks',
     include: ['test/**/*.test.ts'],
     testTimeout: 30_000,
+    hookTimeout: 60_000,
+    expect: { poll: { timeout: 40_000 } },
     bail: 1,
     cache: false,
     // One process for all files, one after the other: the first failure ends it, and modules are loaded once.
