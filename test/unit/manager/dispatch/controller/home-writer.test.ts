@@ -39,7 +39,12 @@ beforeEach(() => {
   const home = { patch: answered('patch'), patchStatus: answered('patchStatus') } as never;
   const lag = createStatusLag({ metrics, clock });
   writer = createHomeWriter({
-    ...{ kind: JOB_KIND, home, clock, log: silentLogger, metrics, lag },
+    kind: JOB_KIND,
+    home,
+    clock,
+    log: silentLogger,
+    metrics,
+    lag,
     readRecord: (job) => recordOn(job as typeof JOB),
     isNoted: () => isNoted,
     wrote: (key, job) => wrote.push([key, job]),

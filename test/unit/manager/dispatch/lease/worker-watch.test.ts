@@ -135,8 +135,13 @@ describe('the worker of a cluster', () => {
 
   test('is not seen before the Leases are listed', async () => {
     const watch = createWorkerWatch({
-      ...{ client, clock, random: seededRandom(1), log: silentLogger, namespace },
-      ...{ jobController: WORKER_CONTROLLER_NAME, onChanged: () => undefined },
+      client,
+      clock,
+      random: seededRandom(1),
+      log: silentLogger,
+      namespace,
+      jobController: WORKER_CONTROLLER_NAME,
+      onChanged: () => undefined,
     });
     expect(watch.finding(true)).toEqual({ kind: 'OutOfSight' });
   });
