@@ -1,8 +1,7 @@
 import type { MutationConfig } from './config.ts';
 import type { Result } from './study.ts';
 
-const HEAD =
-  '| drawn on | by | mutants | noticed near | never ended | by compiler or linter | equivalent | noticed elsewhere | survived | survived near |';
+const HEAD = '| date | by | mutants | noticed near | never ended | refused | equivalent | noticed elsewhere | survived | survived near |';
 const DASHES = `|${' --- |'.repeat(10)}`;
 
 /** How many mutants each way to notice them has got. */
