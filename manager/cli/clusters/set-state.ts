@@ -41,7 +41,7 @@ export const runSetState = (config: StateConfig, session: Session): Promise<numb
   });
 
 /** Says of each Job that it has left. */
-async function untilEmpty(
+export async function untilEmpty(
   { client, kind }: JobClient,
   names: readonly string[],
   { errors, now }: Session,
