@@ -88,8 +88,7 @@ async function timeTests({ root, signal, print }: StudyOptions, tests: readonly 
 }
 
 function relatedTests(graph: ImportGraph, mutants: readonly Mutant[]): ReadonlyMap<string, TestsOfFile> {
-  // Those of e2e/ start programs, which read the files on disk.
-  const isTest = (name: string): boolean => /^test\/(?!e2e\/).*\.test\.ts$/.test(name);
+  const isTest = (name: string): boolean => /^test\/.*\.test\.ts$/.test(name);
   const files = new Set(mutants.map(({ file }) => file));
   return new Map([...files].map((file) => [file, testsOfFile(file, importersOf(graph, file, isTest))]));
 }
