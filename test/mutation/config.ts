@@ -47,8 +47,8 @@ export const MUTATION_PROGRAM: Program<typeof FLAGS, MutationConfig> = {
   name: 'mutate',
   usage: 'npm run mutate --',
   about: `Breaks the code one place at a time, runs the tests of the broken file's unit folder, then all others that import the file, and prints
-the mutants that no test notices. The files on disk stay as they are. Programs that tests start read the files on disk, and do not count. Exit code: 0 when no mutant survived (those listed in test/mutation/equivalents.ts aside), 1 when
-one did, 2 when the study could not be made.`,
+the mutants that no test notices. The files on disk stay as they are: programs that tests start run without the mutant. Exit code: 0 when
+no mutant survived (those listed in test/mutation/equivalents.ts aside), 1 when one did, 2 when the study could not be made.`,
   flags: FLAGS,
   configOf: ({ budget: budgetMs, 'time-limit': limitMs, ...values }) => ({ ...values, budgetMs, limitMs }),
 };
