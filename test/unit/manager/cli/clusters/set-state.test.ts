@@ -3,19 +3,18 @@ import { untilEmpty } from '../../../../../manager/cli/clusters/set-state.ts';
 import type { Session } from '../../../../../manager/cli/session.ts';
 import { JOB_KIND } from '../../../../../manager/work-kind/job/job-kind.ts';
 import { CLUSTER_LABEL } from '../../../../../shared/api/names.ts';
+import type { Job, Unsaved } from '../../../../../shared/api/kubernetes.ts';
 import { JOBS } from '../../../../../shared/api/resources.ts';
+import { omitUndefined } from '../../../../../shared/runtime/omit-undefined.ts';
 import { systemClock } from '../../../../../shared/runtime/clock.ts';
 import { startCluster } from '../../../../support/embedded-cluster.ts';
 import { anAdmittedJob } from '../../../../support/jobs.ts';
 
-const aJobOn = (cluster: string, name: string) => {
+const aJobOn = (cluster: string, name: string): Unsaved<Job> => {
   const { metadata, spec } = anAdmittedJob({ metadata: { name, namespace: 'default', labels: { [CLUSTER_LABEL]: cluster } } }, { cluster });
-  const { name: as, namespace, labels, annotations } = metadata;
+  const { namespace, labels = {}, annotations = {} } = metadata;
   const { selector: _, template, ...rest } = spec;
-  return {
-    metadata: { name: as, namespace, labels, annotations: annotations ?? {} },
-    spec: { ...rest, template: { spec: template.spec } },
-  };
+  return { metadata: { name, namespace, labels, annotations }, spec: { ...rest, template: omitUndefined({ spec: template.spec }) } };
 };
 
 test('a cluster that is being drained is empty when the last Job has left, whichever came while the others left', async () => {
