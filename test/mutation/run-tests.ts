@@ -18,7 +18,7 @@ export type RunOrder = {
 export type TestRun =
   /** `loaded`: the mutant's file took part. Durations by test file, in milliseconds. */
   | { readonly kind: 'Passed'; readonly loaded: boolean; readonly durationsMs: ReadonlyMap<string, number> }
-  /** `by` is the first test that failed, `file` is its file where the error is one of a test. `late`: it failed because it took too long. */
+  /** `by` is the first test that failed; no `file`: the error is outside of any test. `late`: it failed because it took too long. */
   | { readonly kind: 'Failed'; readonly by: string; readonly file: string | undefined; readonly late: boolean }
   | { readonly kind: 'TimedOut' };
 
