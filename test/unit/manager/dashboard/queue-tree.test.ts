@@ -69,7 +69,7 @@ test('the nominal quota is that of all flavors, the important resources first', 
 });
 
 describe('a ClusterQueue', () => {
-  const node = (spec: object, status?: object) => queueNode(aQueue({ spot: { cpu: '4' } }, spec, status), { causes: [] });
+  const node = (spec: object, status?: object) => queueNode(aQueue({ spot: { cpu: '4' } }, spec, status), { causes: [], first: [] });
 
   test('says how full each of its flavors is, and what of that is borrowed', () => {
     const flavorsUsage = [{ name: 'spot', resources: [{ name: 'cpu', total: '6', borrowed: '2' }] }];
