@@ -5,8 +5,7 @@ import { templateProblem } from '../../../../../manager/work-kind/described/pod-
 function at(path: string, value: unknown): object {
   const [step = '', ...rest] = path.split('.');
   const inner = rest.length === 0 ? value : at(rest.join('.'), value);
-  const [name = '', isItem] = [step.replace('[0]', ''), step.endsWith('[0]')];
-  return { [name]: isItem ? [inner] : inner };
+  return { [step.replace('[0]', '')]: step.endsWith('[0]') ? [inner] : inner };
 }
 
 const container = (field: string): string[] =>
