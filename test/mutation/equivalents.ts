@@ -19,6 +19,12 @@ export const EQUIVALENTS: readonly Equivalent[] = [
     why: 'how many heads are tried between two pauses is a measure: twice as many are as right',
   },
   {
+    file: 'manager/admission/scheduling/partial-admission.ts',
+    line: 'return largest(workload.minPods + 1, pods - 1, found) ?? fewest;',
+    change: '1 → 0',
+    why: 'of both ends the answer is known: the fewest pods fit and all do not, and another look finds the same',
+  },
+  {
     file: 'manager/dispatch/connection/cluster-registry.ts',
     line: 'const rateLimit = { baseDelayMs: 500, maxDelayMs: 30_000 };',
     change: '500 → 1000',
