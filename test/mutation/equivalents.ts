@@ -19,6 +19,12 @@ export const EQUIVALENTS: readonly Equivalent[] = [
     why: 'how many heads are tried between two pauses is a measure: twice as many are as right',
   },
   {
+    file: 'manager/admission/flavors/placement.ts',
+    line: 'byKind[kind] = found ?? null;',
+    change: 'found ?? null → (found)',
+    why: 'that clusters of a kind offer nothing is remembered, and found again for each of them where it is not',
+  },
+  {
     file: 'manager/admission/scheduling/partial-admission.ts',
     line: 'return largest(workload.minPods + 1, pods - 1, found) ?? fewest;',
     change: '1 → 0',
