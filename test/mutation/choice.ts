@@ -1,15 +1,29 @@
 import type { Random } from '../../shared/runtime/random.ts';
 import type { Mutant } from './mutants.ts';
 
-/** `count` of the mutants: one of each line before a second one of any, so that long lines do not outweigh short ones. */
-export function chooseMutants(mutants: readonly Mutant[], count: number, random: Random): Mutant[] {
+/** `count` of the mutants that `isWanted`: one of each line before a second one of any, so that long lines do not outweigh short ones. */
+export function chooseMutants(
+  mutants: readonly Mutant[],
+  count: number,
+  random: Random,
+  isWanted: (mutant: Mutant) => boolean = () => true,
+): Mutant[] {
   const byLine = Map.groupBy(shuffled(mutants, random), ({ file, line }) => `${file}:${line}`);
-  const lines = shuffled([...byLine.values()], random);
   const chosen: Mutant[] = [];
-  for (let round = 0; chosen.length < count && lines.some((line) => line.length > round); round++) {
-    chosen.push(...lines.flatMap((line) => line[round] ?? []));
+  for (const mutant of inRounds(shuffled([...byLine.values()], random))) {
+    if (chosen.length === count) break;
+    if (isWanted(mutant)) chosen.push(mutant);
   }
-  return chosen.slice(0, count);
+  return chosen;
+}
+
+function* inRounds<T>(rows: readonly (readonly T[])[]): Generator<T> {
+  for (let round = 0; rows.some((row) => row.length > round); round++) {
+    for (const row of rows) {
+      const item = row[round];
+      if (item !== undefined) yield item;
+    }
+  }
 }
 
 function shuffled<T>(items: readonly T[], random: Random): T[] {

@@ -19,7 +19,7 @@ const SEED_MAX = 2 ** 32 - 1;
 const FLAGS = {
   files: {
     value: 'GLOB[;GLOB]',
-    fallback: '{worker,manager,shared/kube}/**/!(main|config|*metrics).ts',
+    fallback: '{worker,manager,shared/kube}/**/!(main).ts',
     about: 'files to break, as patterns from the root of the project',
     parse: (given: string) => text(given).split(';'),
   },
@@ -36,19 +36,19 @@ const FLAGS = {
     value: 'TIME',
     fallback: '10m',
     about:
-      'run no more tests of a mutant than usually take so long, nearest and fastest first; a short one lets mutants survive that others notice',
+      'longest time for the tests outside of its unit folder of a mutant that this folder does not notice; what they do not reach survives',
     parse: durationMs,
   },
-  'time-limit': { value: 'TIME', fallback: '5m', about: 'longest time for the tests of one mutant', parse: durationMs },
+  'time-limit': { value: 'TIME', fallback: '10m', about: 'longest time for the tests of the unit folder of a mutant', parse: durationMs },
   record: { about: 'write the figures, with date and seed, into the table of docs/testing.md' },
 } satisfies FlagTable;
 
 export const MUTATION_PROGRAM: Program<typeof FLAGS, MutationConfig> = {
   name: 'mutate',
   usage: 'npm run mutate --',
-  about: `Breaks the code one place at a time, runs the tests of the broken file, and prints the mutants that no test notices.
-The files on disk stay as they are. Exit code: 0 when no mutant survived (those listed in test/mutation/equivalents.ts aside), 1 when
-one did, 2 when the study could not be made.`,
+  about: `Breaks the code one place at a time, runs the tests of the broken file's unit folder, then all others that import the file, and prints
+the mutants that no test notices. The files on disk stay as they are: programs that tests start run without the mutant. Exit code: 0 when
+no mutant survived (those listed in test/mutation/equivalents.ts aside), 1 when one did, 2 when the study could not be made.`,
   flags: FLAGS,
   configOf: ({ budget: budgetMs, 'time-limit': limitMs, ...values }) => ({ ...values, budgetMs, limitMs }),
 };

@@ -19,6 +19,18 @@ export const EQUIVALENTS: readonly Equivalent[] = [
     why: 'how many heads are tried between two pauses is a measure: twice as many are as right',
   },
   {
+    file: 'manager/admission/flavors/placement.ts',
+    line: 'byKind[kind] = found ?? null;',
+    change: 'found ?? null → (found)',
+    why: 'that clusters of a kind offer nothing is remembered, and found again for each of them where it is not',
+  },
+  {
+    file: 'manager/admission/scheduling/partial-admission.ts',
+    line: 'return largest(workload.minPods + 1, pods - 1, found) ?? fewest;',
+    change: '1 → 0',
+    why: 'of both ends the answer is known: the fewest pods fit and all do not, and another look finds the same',
+  },
+  {
     file: 'manager/dispatch/connection/cluster-registry.ts',
     line: 'const rateLimit = { baseDelayMs: 500, maxDelayMs: 30_000 };',
     change: '500 → 1000',

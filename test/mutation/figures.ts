@@ -1,24 +1,44 @@
 import type { MutationConfig } from './config.ts';
 import type { Result } from './study.ts';
 
-const HEAD = '| drawn on | by | mutants | noticed by a test | by a test that never ended | by compiler or linter | equivalent | survived |';
-const DASHES = '| --- | --- | --- | --- | --- | --- | --- | --- |';
+const HEAD = '| date | by | mutants | noticed near | never ended | refused | equivalent | noticed elsewhere | survived | survived near |';
+const DASHES = `|${' --- |'.repeat(10)}`;
+
+/** How many mutants each way to notice them has got. */
+export type Figures = {
+  readonly mutants: number;
+  readonly near: number;
+  readonly timedOut: number;
+  readonly refused: number;
+  readonly equivalent: number;
+  readonly elsewhere: number;
+  readonly survived: number;
+};
+
+export function figuresOf(results: readonly Result[]): Figures {
+  const count = (kind: Result['verdict']['kind']): number => results.filter(({ verdict }) => verdict.kind === kind).length;
+  const near = results.filter(({ verdict }) => verdict.kind === 'Killed' && verdict.near).length;
+  return {
+    mutants: results.length,
+    near,
+    timedOut: count('TimedOut'),
+    refused: count('Refused'),
+    equivalent: count('Equivalent'),
+    elsewhere: count('Killed') - near,
+    survived: count('Survived'),
+  };
+}
+
+/** A number of mutants with its part of all, such as `3 (1.0 %)`. */
+export const share = (count: number, { mutants }: Figures): string =>
+  `${count} (${(mutants === 0 ? 0 : (100 * count) / mutants).toFixed(1)} %)`;
 
 /** What one study has found, as a row of the table in docs/testing.md. */
 export function figuresRow(results: readonly Result[], config: Pick<MutationConfig, 'count' | 'seed' | 'budgetMs'>, date: string): string {
-  const count = (kind: Result['verdict']['kind']): number => results.filter(({ verdict }) => verdict.kind === kind).length;
-  const survived = count('Survived');
-  const percent = results.length === 0 ? 0 : (100 * survived) / results.length;
-  const cells = [
-    date,
-    commandOf(config),
-    results.length,
-    count('Killed'),
-    count('TimedOut'),
-    count('Refused'),
-    count('Equivalent'),
-    `${survived} (${percent.toFixed(1)} %)`,
-  ];
+  const figures = figuresOf(results);
+  const { mutants, near, timedOut, refused, equivalent, elsewhere, survived } = figures;
+  const ways = [mutants, near, timedOut, refused, equivalent, elsewhere];
+  const cells = [date, commandOf(config), ...ways, share(survived, figures), share(elsewhere + survived, figures)];
   return `| ${cells.join(' | ')} |`;
 }
 

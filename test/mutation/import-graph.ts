@@ -9,7 +9,7 @@ export function importGraph(sources: ReadonlyMap<string, string>): ImportGraph {
   return new Map([...sources].map(([file, text]) => [file, importsOf(file, text).filter((target) => sources.has(target))]));
 }
 
-/** The files that `isWanted` and that run `file` when they are imported. */
+/** The files that `isWanted` and that run `file` when they are imported, those that are the fewest imports away first. */
 export function importersOf(graph: ImportGraph, file: string, isWanted: (name: string) => boolean): string[] {
   const importers = new Map<string, string[]>();
   for (const [importer, targets] of graph) {

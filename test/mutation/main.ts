@@ -5,9 +5,10 @@ import { runCommandLine } from '../../shared/runtime/command-line.ts';
 import { EXIT_USAGE } from '../../shared/runtime/flags.ts';
 import { EQUIVALENTS } from './equivalents.ts';
 import { MUTATION_PROGRAM, type MutationConfig } from './config.ts';
-import { figuresRow, withFiguresRow } from './figures.ts';
+import { figuresOf, figuresRow, share, withFiguresRow } from './figures.ts';
+import { StudyError } from './judge.ts';
 import { createStaticChecks } from './static-checks.ts';
-import { formatResult, runStudy, StudyError, type Result } from './study.ts';
+import { formatResult, runStudy, type Result } from './study.ts';
 
 const ROOT = path.resolve(import.meta.dirname, '../..');
 const FIGURES = path.join(ROOT, 'docs', 'testing.md');
@@ -36,15 +37,25 @@ function record(results: readonly Result[], config: MutationConfig): void {
 }
 
 function summarize(results: readonly Result[]): number {
-  const of = (kind: Result['verdict']['kind']): readonly Result[] => results.filter(({ verdict }) => verdict.kind === kind);
-  const survivors = of('Survived');
-  if (survivors.length > 0) console.log(['', 'Survivors:', ...survivors.map(formatResult)].join('\n'));
-  const percent = results.length === 0 ? 0 : (100 * survivors.length) / results.length;
-  console.log(
-    `\n${results.length} mutants: ${of('Killed').length} killed, ${of('TimedOut').length} timed out, ${of('Refused').length} refused by compiler or linter, ` +
-      `${of('Equivalent').length} equivalent, ${survivors.length} survived (${percent.toFixed(1)} %)`,
+  const list = (title: string, listed: readonly Result[]): void => {
+    if (listed.length > 0) console.log(['', title, ...listed.map(formatResult)].join('\n'));
+  };
+  list(
+    'Noticed only by tests outside of their unit folder:',
+    results.filter(({ verdict }) => verdict.kind === 'Killed' && !verdict.near),
   );
-  return survivors.length === 0 ? 0 : 1;
+  list(
+    'Survivors:',
+    results.filter(({ verdict }) => verdict.kind === 'Survived'),
+  );
+  const figures = figuresOf(results);
+  const { mutants, near, timedOut, refused, equivalent, elsewhere, survived } = figures;
+  console.log(
+    `\n${mutants} mutants: ${near} killed by the tests of their unit folder, ${timedOut} timed out, ${refused} refused by compiler or linter, ` +
+      `${equivalent} equivalent, ${elsewhere} killed by other tests; ${share(elsewhere + survived, figures)} survived their unit folder, ` +
+      `${share(survived, figures)} everything`,
+  );
+  return survived === 0 ? 0 : 1;
 }
 
 await runCommandLine(MUTATION_PROGRAM, study);

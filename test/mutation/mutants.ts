@@ -12,20 +12,23 @@ export type Mutant = {
   readonly replacement: string;
 };
 
-/** All mutants of a file that still parse, in the order of their places. */
+/** All mutants of a file in the order of their places; a few of them are no programs (`isProgram`). */
 export function mutantsOf(file: string, text: string): Mutant[] {
   const edits: Edit[] = [];
-  walk(read(file, text).program as unknown as Node, undefined, text, edits);
+  walk(parseSync(file, text).program as unknown as Node, undefined, text, edits);
   const lines = lineStarts(text);
   const known = new Set<string>();
   return edits
     .filter((edit) => {
       const key = `${edit.start}-${edit.end}:${edit.replacement}`;
-      return !known.has(key) && known.add(key) && read(file, mutate(text, edit)).errors.length === 0;
+      return !known.has(key) && known.add(key);
     })
     .toSorted((a, b) => a.start - b.start || a.end - b.end)
     .map((edit) => ({ file, line: lines.findLastIndex((start) => start <= edit.start) + 1, ...edit }));
 }
+
+/** Whether the text still parses with the mutant in it. A parsed text takes much memory: ask for mutants that are wanted only. */
+export const isProgram = (text: string, mutant: Mutant): boolean => parseSync(mutant.file, mutate(text, mutant)).errors.length === 0;
 
 /** The text with the mutant's change in it. */
 export const mutate = (text: string, { start, end, replacement }: Pick<Mutant, 'start' | 'end' | 'replacement'>): string =>
@@ -39,8 +42,6 @@ export function changeOf(text: string, { start, end, replacement }: Mutant): str
 
 type Edit = { readonly start: number; readonly end: number; readonly replacement: string };
 type Node = { readonly type: string; readonly start: number; readonly end: number; readonly [field: string]: unknown };
-
-const read = (file: string, text: string) => parseSync(file, text);
 
 function lineStarts(text: string): number[] {
   const starts = [0];

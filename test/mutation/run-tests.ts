@@ -18,8 +18,8 @@ export type RunOrder = {
 export type TestRun =
   /** `loaded`: the mutant's file took part. Durations by test file, in milliseconds. */
   | { readonly kind: 'Passed'; readonly loaded: boolean; readonly durationsMs: ReadonlyMap<string, number> }
-  /** `by` is the first test that failed. */
-  | { readonly kind: 'Failed'; readonly by: string }
+  /** `by` is the first test that failed; no `file`: the error is outside of any test. `late`: it failed because it took too long. */
+  | { readonly kind: 'Failed'; readonly by: string; readonly file: string | undefined; readonly late: boolean }
   | { readonly kind: 'TimedOut' };
 
 /** The parts of vitest's JSON report that we read. */
@@ -31,7 +31,11 @@ type Report = {
     readonly startTime: number;
     readonly endTime: number;
     readonly status: string;
-    readonly assertionResults: readonly { readonly status: string; readonly fullName: string }[];
+    readonly assertionResults: readonly {
+      readonly status: string;
+      readonly fullName: string;
+      readonly failureMessages?: readonly string[];
+    }[];
   }[];
 };
 
@@ -71,8 +75,11 @@ function runOf({ success, testResults }: Report, root: string, loaded: boolean):
     return { kind: 'Passed', loaded, durationsMs: new Map(durations) };
   }
   const failed = testResults.find(({ status }) => status === 'failed');
-  const test = failed?.assertionResults.find(({ status }) => status === 'failed')?.fullName ?? 'outside of its tests';
-  return { kind: 'Failed', by: failed === undefined ? 'an error outside of any test' : `${path.relative(root, failed.name)}: ${test}` };
+  if (failed === undefined) return { kind: 'Failed', by: 'an error outside of any test', file: undefined, late: false };
+  const test = failed.assertionResults.find(({ status }) => status === 'failed');
+  const file = path.relative(root, failed.name);
+  const late = test?.failureMessages?.some((message) => / timed out in \d+ms/.test(message)) ?? false;
+  return { kind: 'Failed', by: `${file}: ${test?.fullName ?? 'outside of its tests'}`, file, late };
 }
 
 type Group = { readonly cwd: string; readonly orderFile: string; readonly limitMs: number; readonly signal: AbortSignal };

@@ -5,6 +5,8 @@ import path from 'node:path';
 
 /** Compiler and linter, on a copy of the project in which one file may be another. */
 export type StaticChecks = {
+  /** Whether the project compiles as it is. */
+  takesOriginal(): boolean;
   /** Which of the two refuses the project with `text` in place of `file`; undefined when neither does. */
   refusedBy(file: string, text: string, original: string): 'compiler' | 'linter' | undefined;
   close(): void;
@@ -21,12 +23,15 @@ export function createStaticChecks(root: string): StaticChecks {
     if (error !== undefined) throw new Error(`run ${program}`, { cause: error });
     return status === 0;
   };
+  const compiles = (): boolean => passes('tsc', '-p', '.', '--incremental', '--tsBuildInfoFile', path.join(copy, '.tsbuildinfo'));
+  const lints = (file: string): boolean => passes('oxlint', '--type-aware', '--deny-warnings', file);
   return {
+    takesOriginal: compiles,
     refusedBy(file, text, original) {
       writeFileSync(path.join(copy, file), text);
       try {
-        if (!passes('tsc', '-p', '.')) return 'compiler';
-        return passes('oxlint', '--type-aware', '--deny-warnings', file) ? undefined : 'linter';
+        if (!compiles()) return 'compiler';
+        return lints(file) ? undefined : 'linter';
       } finally {
         writeFileSync(path.join(copy, file), original);
       }

@@ -4,12 +4,11 @@ import { seededRandom } from '../../shared/runtime/random.ts';
 import { chooseMutants } from './choice.ts';
 import type { Equivalent } from './equivalents.ts';
 import { importersOf, importGraph, type ImportGraph } from './import-graph.ts';
-import { changeOf, mutantsOf, mutate, type Mutant } from './mutants.ts';
+import { judge, StudyError, testsOfFile, type JudgeOptions, type TestsOfFile, type Verdict } from './judge.ts';
+import { changeOf, isProgram, mutantsOf, type Mutant } from './mutants.ts';
 import { runTests } from './run-tests.ts';
-import type { StaticChecks } from './static-checks.ts';
 
-export type StudyOptions = {
-  readonly root: string;
+export type StudyOptions = JudgeOptions & {
   /** Patterns of the files to break. */
   readonly files: readonly string[];
   /** Only mutants of this line. */
@@ -18,34 +17,16 @@ export type StudyOptions = {
   readonly seed: number;
   /** Mutants tried at once. */
   readonly parallel: number;
-  /** Longest time for the tests of one mutant. */
-  readonly limitMs: number;
-  /** How much of a mutant's tests is run, by what they take without it. A mutant that others would notice survives then. */
-  readonly budgetMs: number;
   readonly equivalents: readonly Equivalent[];
-  readonly checks: StaticChecks;
-  readonly signal: AbortSignal;
   readonly print: (line: string) => void;
 };
 
-export type Verdict =
-  | { readonly kind: 'Killed'; readonly by: string }
-  | { readonly kind: 'TimedOut' }
-  | { readonly kind: 'Refused'; readonly by: 'compiler' | 'linter' }
-  | { readonly kind: 'Equivalent'; readonly why: string }
-  | { readonly kind: 'Survived'; readonly why: string };
 export type Result = { readonly mutant: Mutant; readonly change: string; readonly verdict: Verdict };
-
-/** A study that cannot be made; the message says what to do. */
-export class StudyError extends Error {
-  override readonly name = 'StudyError';
-}
 
 /**
  * 1. Find the ways to break the files, and choose some of them by the seed.
- * 2. Run the tests of these files as they are: all must pass, and each says how long it takes.
- * 3. Run the tests of each mutant's file with the mutant in its place, until one fails.
- * 4. Show the survivors to compiler and linter, which are part of `npm test`.
+ * 2. Run the tests near these files as they are, and the compiler: all must pass, and each test says how long it takes.
+ * 3. Judge one mutant after the other.
  */
 export async function runStudy(options: StudyOptions): Promise<Result[]> {
   const { root, files, line, count, seed, parallel, signal, print } = options;
@@ -58,12 +39,13 @@ export async function runStudy(options: StudyOptions): Promise<Result[]> {
     throw new StudyError(`--files: no source file matches ${files.join(',')}; quote the pattern, and write it from the root`);
   const textOf = (file: string): string => sources.get(file) ?? '';
   const possible = broken.flatMap((file) => mutantsOf(file, textOf(file))).filter((mutant) => line === undefined || mutant.line === line);
-  const mutants = chooseMutants(possible, count, seededRandom(seed));
+  const mutants = chooseMutants(possible, count, seededRandom(seed), (mutant) => isProgram(textOf(mutant.file), mutant));
   print(`${mutants.length} of ${possible.length} mutants in ${broken.length} files, seed ${seed}`);
   // 2.
   const related = relatedTests(importGraph(sources), mutants);
-  const durations = await timeTests(options, [...new Set([...related.values()].flat())]);
-  // 3. and 4.
+  const durations = await timeTests(options, [...new Set([...related.values()].flatMap(({ near }) => near))]);
+  if (!options.checks.takesOriginal()) throw new StudyError('the compiler refuses the project without any mutant; mend it first');
+  // 3.
   const results: Result[] = [];
   const queue = mutants.entries();
   const work = async (): Promise<void> => {
@@ -74,9 +56,10 @@ export async function runStudy(options: StudyOptions): Promise<Result[]> {
       const known = options.equivalents.find(
         (each) => each.file === mutant.file && each.change === change && each.line === lineOf(text, mutant),
       );
-      const tests = inOrder(related.get(mutant.file) ?? [], mutant.file, durations, options.budgetMs);
+      const tests = related.get(mutant.file) ?? { near: [], far: [] };
+      const usualMs = tests.near.reduce((sum, test) => sum + (durations.get(test) ?? 0), 0);
       const verdict: Verdict =
-        known === undefined ? await judge(options, mutant, text, tests, durations) : { kind: 'Equivalent', why: known.why };
+        known === undefined ? await judge(options, mutant, text, tests, usualMs) : { kind: 'Equivalent', why: known.why };
       results.push({ mutant, change, verdict });
       print(`${String(position + 1).padStart(4)} ${formatResult({ mutant, change, verdict })}`);
     }
@@ -86,47 +69,11 @@ export async function runStudy(options: StudyOptions): Promise<Result[]> {
   return results;
 }
 
-/**
- * A file's own unit test knows most about it, then those of its folder; the others follow by their speed. As many as the budget has room
- * for, and one in any case.
- */
-function inOrder(tests: readonly string[], file: string, durations: ReadonlyMap<string, number>, budgetMs: number): string[] {
-  const own = `test/unit/${file.replace(/\.ts$/, '.test.ts')}`;
-  const durationOf = (test: string): number => durations.get(test) ?? 0;
-  const farness = (test: string): number => (test === own ? 0 : path.dirname(test) === path.dirname(own) ? 1 : 2);
-  let leftMs = budgetMs;
-  return tests
-    .toSorted((a, b) => farness(a) - farness(b) || durationOf(a) - durationOf(b))
-    .filter((test, position) => (leftMs -= durationOf(test)) >= 0 || position === 0);
-}
-
 export const formatResult = ({ mutant, change, verdict }: Result): string =>
   `${verdict.kind.padEnd(10)} ${mutant.file}:${mutant.line}  ${change}${'why' in verdict ? `  (${verdict.why})` : ''}${'by' in verdict ? `  (${verdict.by})` : ''}`;
 
 const lineOf = (text: string, { line }: Mutant): string => text.split('\n')[line - 1]?.trim() ?? '';
 
-async function judge(
-  { root, limitMs, checks, signal }: StudyOptions,
-  mutant: Mutant,
-  text: string,
-  tests: readonly string[],
-  durations: ReadonlyMap<string, number>,
-): Promise<Verdict> {
-  if (tests.length > 0) {
-    const usualMs = tests.reduce((sum, test) => sum + (durations.get(test) ?? 0), 0);
-    const run = await runTests({ root, mutant, tests }, { limitMs: Math.min(limitMs, START_UP_MS + SLOWER * usualMs), signal });
-    if (run.kind === 'Failed') return { kind: 'Killed', by: run.by };
-    if (run.kind === 'TimedOut') return { kind: 'TimedOut' };
-    if (!run.loaded) return { kind: 'Survived', why: 'no test has loaded the file' };
-  }
-  const by = checks.refusedBy(mutant.file, mutate(text, mutant), text);
-  if (by !== undefined) return { kind: 'Refused', by };
-  return { kind: 'Survived', why: tests.length === 0 ? 'no test imports the file' : `${tests.length} test files` };
-}
-
-/** A mutant may take so much longer than its original, on a machine that others use, too. */
-const SLOWER = 5;
-const START_UP_MS = 30_000;
 /** For the tests as they are, which must not be cut short. */
 const BASELINE_LIMIT_MS = 1_800_000;
 
@@ -140,10 +87,10 @@ async function timeTests({ root, signal, print }: StudyOptions, tests: readonly 
   return run.durationsMs;
 }
 
-function relatedTests(graph: ImportGraph, mutants: readonly Mutant[]): ReadonlyMap<string, readonly string[]> {
-  // Those of e2e/ start programs, which read the files on disk.
-  const isTest = (name: string): boolean => /^test\/(?!e2e\/).*\.test\.ts$/.test(name);
-  return new Map([...new Set(mutants.map(({ file }) => file))].map((file) => [file, importersOf(graph, file, isTest)]));
+function relatedTests(graph: ImportGraph, mutants: readonly Mutant[]): ReadonlyMap<string, TestsOfFile> {
+  const isTest = (name: string): boolean => /^test\/.*\.test\.ts$/.test(name);
+  const files = new Set(mutants.map(({ file }) => file));
+  return new Map([...files].map((file) => [file, testsOfFile(file, importersOf(graph, file, isTest))]));
 }
 
 const readSources = (root: string): ReadonlyMap<string, string> =>

@@ -39,7 +39,9 @@ export default defineConfig({
   test: {
     pool: 'forks',
     include: ['test/**/*.test.ts'],
-    testTimeout: 20_000,
+    testTimeout: 30_000,
+    hookTimeout: 60_000,
+    expect: { poll: { timeout: 40_000 } },
     bail: 1,
     cache: false,
     // One process for all files, one after the other: the first failure ends it, and modules are loaded once.

@@ -1,4 +1,5 @@
 import { CLUSTER_LABEL } from '../../../shared/api/names.ts';
+import type { ReadClient, WatchClient } from '../../../shared/kube/client.ts';
 import { isFinished } from '../../../shared/kube/conditions.ts';
 import { writtenRecordOf } from '../../api/records.ts';
 import { WORKER_CLUSTERS } from '../../api/worker-cluster.ts';
@@ -41,8 +42,8 @@ export const runSetState = (config: StateConfig, session: Session): Promise<numb
   });
 
 /** Says of each Job that it has left. */
-async function untilEmpty(
-  { client, kind }: JobClient,
+export async function untilEmpty(
+  { client, kind }: Pick<JobClient, 'kind'> & { readonly client: ReadClient & WatchClient },
   names: readonly string[],
   { errors, now }: Session,
   signal: AbortSignal,

@@ -61,9 +61,11 @@ function changeOf(flag: ChangeFlag, word: string): Change {
       if (left === '' || right === undefined) throw bad();
       return edit({ word: 'clusterqueue', name: left }, { field: 'cohortName', cohort: right });
     case 'stop':
-    case 'start':
-      if (left === '' || (flag === 'start' && right !== undefined)) throw bad();
-      return edit(anyQueue(left), { field: 'stopPolicy', policy: flag === 'start' ? 'None' : (right ?? 'Hold') });
+    case 'start': {
+      const queue = anyQueue(left);
+      if (queue === undefined || right === '' || (flag === 'start' && right !== undefined)) throw bad();
+      return edit(queue, { field: 'stopPolicy', policy: flag === 'start' ? 'None' : (right ?? 'Hold') });
+    }
     case 'drain':
     case 'cordon':
     case 'uncordon':
@@ -96,7 +98,8 @@ const halves = (word: string): readonly [string, string?] => {
 };
 const queueOrCohort = (name: string): Target =>
   name.startsWith('cohort/') ? { word: 'cohort', name: name.slice('cohort/'.length) } : { word: 'clusterqueue', name };
-const anyQueue = (name: string): Target => {
-  const [first = '', second] = name.split('/');
+const anyQueue = (name: string): Target | undefined => {
+  const [first = '', second, ...more] = name.split('/');
+  if (first === '' || second === '' || more.length > 0) return undefined;
   return second === undefined ? { word: 'clusterqueue', name: first } : { word: 'localqueue', namespace: first, name: second };
 };

@@ -17,6 +17,11 @@ test('every line has one before any has two', () => {
   expect(new Set(lines)).toEqual(new Set([1, 2, 3]));
 });
 
+test('what is not wanted gives way to another one', () => {
+  const isWanted = ({ start }: Mutant): boolean => start > 10;
+  expect(new Set(chooseMutants(MUTANTS, 2, seededRandom(1), isWanted).map(({ line }) => line))).toEqual(new Set([2, 3]));
+});
+
 test('when there are fewer than asked for, all are chosen, each once', () => {
   expect(new Set(chooseMutants(MUTANTS, 50, seededRandom(1)))).toEqual(new Set(MUTANTS));
   expect(chooseMutants(MUTANTS, 50, seededRandom(1))).toHaveLength(5);

@@ -2,7 +2,8 @@ import { readFileSync } from 'node:fs';
 import path from 'node:path';
 import { expect, test } from 'vitest';
 import { figuresRow, withFiguresRow } from '../../mutation/figures.ts';
-import type { Result, Verdict } from '../../mutation/study.ts';
+import type { Verdict } from '../../mutation/judge.ts';
+import type { Result } from '../../mutation/study.ts';
 
 const DOCUMENT = readFileSync(path.join(import.meta.dirname, '../../../docs/testing.md'), 'utf8');
 const result = (verdict: Verdict): Result => ({
@@ -11,15 +12,15 @@ const result = (verdict: Verdict): Result => ({
   verdict,
 });
 const RESULTS = [
-  result({ kind: 'Killed', by: 'a test' }),
-  result({ kind: 'Killed', by: 'a test' }),
+  result({ kind: 'Killed', by: 'a test', near: true }),
+  result({ kind: 'Killed', by: 'a scenario', near: false }),
   result({ kind: 'TimedOut' }),
   result({ kind: 'Survived', why: '3 test files' }),
 ];
 
 test('a study is a row of the document, with its date and its seed', () => {
   expect(figuresRow(RESULTS, { count: 4, seed: 9, budgetMs: 20_000 }, '2026-11-27')).toBe(
-    '| 2026-11-27 | `--count 4 --seed 9 --budget 20s` | 4 | 2 | 1 | 0 | 0 | 1 (25.0 %) |',
+    '| 2026-11-27 | `--count 4 --seed 9 --budget 20s` | 4 | 1 | 1 | 0 | 0 | 1 | 1 (25.0 %) | 2 (50.0 %) |',
   );
 });
 

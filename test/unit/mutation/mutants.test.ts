@@ -1,8 +1,9 @@
 import { expect, test } from 'vitest';
-import { changeOf, mutantsOf, mutate } from '../../mutation/mutants.ts';
+import { changeOf, isProgram, mutantsOf, mutate, type Mutant } from '../../mutation/mutants.ts';
 
+const programsOf = (source: string): Mutant[] => mutantsOf('a.ts', source).filter((mutant) => isProgram(source, mutant));
 /** What becomes of an expression, or of statements. */
-const brokenTo = (source: string): string[] => mutantsOf('a.ts', source).map((mutant) => mutate(source, mutant));
+const brokenTo = (source: string): string[] => programsOf(source).map((mutant) => mutate(source, mutant));
 
 test('a condition is negated, and each half of it taken away', () => {
   expect(brokenTo('const x = a && b ? one : two;')).toEqual([

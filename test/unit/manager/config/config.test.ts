@@ -8,21 +8,132 @@ const read = (args: readonly string[], environment: Record<string, string> = {})
   return parsed.config;
 };
 
+const RULES = read([]).jobRules;
+
 describe('the manager’s configuration', () => {
   test('has defaults for everything', () => {
-    expect(read([])).toMatchObject({
+    expect(read([])).toEqual({
+      kubeconfig: undefined,
+      redis: undefined,
+      redisPrefix: 'bull',
       submissionQueue: 'switchyard-submissions',
       submissionNamespaces: ['default'],
       allowManagerIdentity: false,
+      concurrentSubmissions: 50,
+      storyEventQps: 5,
+      metricsLocalQueuesMax: 1_000,
+      tracing: { otlpEndpoint: undefined, traceRatio: 1, pods: false },
+      managerId: undefined,
+      recordKeySecret: { namespace: undefined, name: 'switchyard-manager-record-key' },
+      leaderElection: undefined,
       metricsAddress: '127.0.0.1:0',
       metricsAuthentication: false,
-      home: { qps: 100, burst: 200 },
-      leaderElection: undefined,
-      recordKeySecret: { namespace: undefined, name: 'switchyard-manager-record-key' },
       webhook: undefined,
-      redis: undefined,
+      api: undefined,
+      metricsTls: undefined,
+      certificateSecret: undefined,
+      dashboard: undefined,
+      knownUsers: { managers: [], localWorkers: [] },
+      home: { qps: 100, burst: 200 },
+      worker: { qps: 50, burst: 100 },
+      submissions: { qps: 300, burst: 300 },
       workerAddressDeny: ['169.254.0.0/16', 'fe80::/10', 'fd00:ec2::254/128'],
+      workerMemoryBytes: 32 * 1024 * 1024,
+      concurrentDispatches: 16,
+      workerLostTimeoutMs: 900_000,
+      podFenceImage: undefined,
+      carryNamespaces: [],
+      requeuingTimestamp: 'Eviction',
+      clusterSecretsNamespace: undefined,
+      tokenLifeMs: 86_400_000,
+      renewIntervalMs: 10_000,
+      defaultPlacement: 'LeastRoom',
+      fairSharing: undefined,
+      admissionFairSharing: undefined,
+      decisionLog: undefined,
+      auditLog: undefined,
+      history: undefined,
+      canary: undefined,
+      jobRules: { bytesMax: 262_144, resourceClaims: 'Refuse', kueueQueueLabel: false, deniedNamespaces: ['kube-*'] },
+      logLevel: 'info',
     });
+  });
+
+  test.each<[string, Partial<ManagerConfig>]>([
+    ['--kubeconfig=/k', { kubeconfig: '/k' }],
+    ['--redis-prefix=p', { redisPrefix: 'p' }],
+    ['--submission-queue=q', { submissionQueue: 'q' }],
+    ['--submission-namespaces=b,a', { submissionNamespaces: ['b', 'a'] }],
+    ['--allow-manager-identity', { allowManagerIdentity: true }],
+    ['--concurrent-submissions=1', { concurrentSubmissions: 1 }],
+    ['--story-event-qps=0', { storyEventQps: 0 }],
+    ['--metrics-local-queues-max=0', { metricsLocalQueuesMax: 0 }],
+    ['--otlp-endpoint=http://c:4318', { tracing: { otlpEndpoint: 'http://c:4318', traceRatio: 1, pods: false } }],
+    ['--trace-ratio=0.5', { tracing: { otlpEndpoint: undefined, traceRatio: 0.5, pods: false } }],
+    ['--trace-pods', { tracing: { otlpEndpoint: undefined, traceRatio: 1, pods: true } }],
+    ['--manager-id=m', { managerId: 'm' }],
+    ['--metrics-bind-address=:8080', { metricsAddress: ':8080' }],
+    ['--metrics-authentication', { metricsAuthentication: true }],
+    ['--other-managers=a,b', { knownUsers: { managers: ['a', 'b'], localWorkers: [] } }],
+    ['--local-workers=a', { knownUsers: { managers: [], localWorkers: ['a'] } }],
+    ['--kube-api-qps=1', { home: { qps: 1, burst: 200 } }],
+    ['--kube-api-burst=1', { home: { qps: 100, burst: 1 } }],
+    ['--worker-api-qps=1', { worker: { qps: 1, burst: 100 } }],
+    ['--worker-api-burst=1', { worker: { qps: 50, burst: 1 } }],
+    ['--submission-api-qps=1', { submissions: { qps: 1, burst: 300 } }],
+    ['--submission-api-burst=1', { submissions: { qps: 300, burst: 1 } }],
+    ['--worker-memory-limit=1', { workerMemoryBytes: 1024 * 1024 }],
+    ['--worker-memory-limit=65536', { workerMemoryBytes: 65_536 * 1024 * 1024 }],
+    ['--concurrent-dispatches=1', { concurrentDispatches: 1 }],
+    ['--worker-lost-timeout=30001ms', { workerLostTimeoutMs: 30_001 }],
+    ['--pod-fence-image=i', { podFenceImage: 'i' }],
+    ['--carry-namespaces=a,b', { carryNamespaces: ['a', 'b'] }],
+    ['--requeuing-timestamp=Creation', { requeuingTimestamp: 'Creation' }],
+    ['--cluster-secrets-namespace=s', { clusterSecretsNamespace: 's' }],
+    ['--worker-token-life=48h', { tokenLifeMs: 172_800_000 }],
+    ['--worker-token-life=0', { tokenLifeMs: 0 }],
+    ['--fence-renew-interval=500ms', { renewIntervalMs: 500 }],
+    ['--fence-renew-interval=60s', { renewIntervalMs: 60_000 }],
+    ['--default-placement=MostRoom', { defaultPlacement: 'MostRoom' }],
+    ['--decision-log=-', { decisionLog: { destination: '-', fileBytesMax: 100 * 1024 * 1024, filesMax: 5 } }],
+    [
+      '--decision-log=/d --decision-log-max-size=1 --decision-log-max-files=1',
+      { decisionLog: { destination: '/d', fileBytesMax: 1024 * 1024, filesMax: 1 } },
+    ],
+    ['--audit-log=-', { auditLog: '-' }],
+    ['--max-job-bytes=16384', { jobRules: { ...RULES, bytesMax: 16_384 } }],
+    ['--resource-claims=Ignore', { jobRules: { ...RULES, resourceClaims: 'Ignore' } }],
+    ['--kueue-queue-label', { jobRules: { ...RULES, kueueQueueLabel: true } }],
+    ['--log-level=debug', { logLevel: 'debug' }],
+  ])('says with %s nothing but what that says', (args, said) => {
+    expect(read(args.split(' '))).toEqual({ ...read([]), ...said });
+  });
+
+  test.each([
+    '--concurrent-submissions=0',
+    '--concurrent-dispatches=0',
+    '--story-event-qps=-1',
+    '--metrics-local-queues-max=-1',
+    '--worker-memory-limit=0',
+    '--worker-memory-limit=65537',
+    '--max-job-bytes=16383',
+    '--decision-log-max-size=0',
+    '--decision-log-max-size=65537',
+    '--decision-log-max-files=0',
+    '--decision-log-max-files=1001',
+    '--fence-renew-interval=499ms',
+    '--fence-renew-interval=61s',
+    '--worker-lost-timeout=29999ms',
+  ])('refuses %s, which is out of its range', (arg) => {
+    expect(parseFlags(MANAGER_PROGRAM, [arg], {}).kind).toBe('Invalid');
+  });
+
+  test('gives the queue of submissions on a Redis Cluster a prefix with a hash tag, and refuses one without', () => {
+    const prefix = (...args: string[]) => read(['--redis-cluster-nodes=a:1', ...args]).redisPrefix;
+    expect(prefix()).toBe('{bull}');
+    expect(prefix('--redis-prefix={jobs}')).toBe('{jobs}');
+    expect(prefix('--submission-queue=', '--redis-prefix=jobs')).toBe('jobs');
+    expect(() => prefix('--redis-prefix=jobs')).toThrow('--redis-prefix \\"jobs\\" has no hash tag');
   });
 
   test('comes from flags before the environment', () => {

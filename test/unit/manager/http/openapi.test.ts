@@ -22,6 +22,8 @@ test('the document is made of the routes: what they take, what they answer, and 
     required: true,
     content: { 'application/json': { schema: { $ref: '#/components/schemas/Payload' } } },
   });
+  for (const status of ['401', '403', '503'])
+    expect(post?.responses[status]?.content).toEqual({ 'application/json': { schema: { $ref: '#/components/schemas/Status' } } });
   const events = document.paths[`${path}/events`]?.['get']?.responses['200'];
   expect(Object.keys(events?.content ?? {})).toEqual(['text/event-stream']);
 });

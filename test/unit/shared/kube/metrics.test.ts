@@ -84,3 +84,24 @@ test('where there are several clusters, queues and clients say which; what is to
   metrics.forget('home');
   expect(await linesOf(registry, 'workqueue_longest_running_processor_seconds')).toHaveLength(2);
 });
+
+test('durations fall into the buckets of client-go: powers of ten for queues, and those of latencies for requests', async () => {
+  const registry = new Registry();
+  const clock = new FakeClock();
+  const metrics = createWorkqueueMetrics(registry, clock).of('job');
+  const queue = createWorkqueue({ name: 'job', clock, rateLimit: { baseDelayMs: 1000, maxDelayMs: 1000 }, metrics });
+  queue.add('a');
+  await queue.get();
+  queue.done('a');
+  const client = createClientMetrics(registry)('one:6443');
+  client.answered('200', 'GET', 'LIST', 20);
+  client.limited('POST', 1500);
+  const bounds = async (name: string): Promise<string[]> =>
+    (await linesOf(registry, `${name}_bucket`)).map((line) => /le="([^"]+)"/.exec(line)?.[1] ?? '');
+  const powers = ['1e-8', '1e-7', '0.000001', '0.00001', '0.0001', '0.001', '0.01', '0.1', '1', '10', '100', '1000', '+Inf'];
+  expect(await bounds('workqueue_queue_duration_seconds')).toEqual(powers);
+  expect(await bounds('workqueue_work_duration_seconds')).toEqual(powers);
+  const latencies = ['0.005', '0.025', '0.1', '0.25', '0.5', '1', '2', '4', '8', '15', '30', '60', '+Inf'];
+  expect(await bounds('rest_client_request_duration_seconds')).toEqual(latencies);
+  expect(await bounds('rest_client_rate_limiter_duration_seconds')).toEqual(latencies);
+});

@@ -66,3 +66,14 @@ test('trimmed pods share what is equal in them', () => {
   expect(one.status?.containerStatuses?.[0]).toBe(other.status?.containerStatuses?.[0]);
   expect(one.metadata.name).not.toBe(other.metadata.name);
 });
+
+test('of the conditions of a pod only the time of its readiness is kept', () => {
+  const lastTransitionTime = '2026-01-01T00:00:05Z';
+  const condition = (type: string) => ({ type, status: 'True', lastTransitionTime, message: 'words' });
+  const pod = aPod({ phase: 'Running' });
+  const trimmed = createPodTrimmer()({ ...pod, status: { ...pod.status, conditions: [condition('Ready'), condition('Initialized')] } });
+  expect(trimmed.status?.conditions).toEqual([
+    { type: 'Ready', status: 'True', lastTransitionTime },
+    { type: 'Initialized', status: 'True' },
+  ]);
+});

@@ -61,21 +61,18 @@ function situation() {
   const done: string[] = [];
   const jobs = { get: ({ namespace, name }: { namespace: string; name: string }) => aHomeJob({ metadata: { namespace, name } }) };
   const cache = createAdmissionCache(buildQueueingSetup(objects({})));
+  const others = {
+    localQueues: new Kind<never>(),
+    resourceFlavors: new Kind<never>(),
+    cohorts: new Kind<never>(),
+    namespaces: new Kind<never>(),
+    workloadPriorityClasses: new Kind<never>(),
+    priorityClasses: new Kind<never>(),
+    runtimeClasses: new Kind<never>(),
+  };
   const watcher = createSetupWatcher({
     kind: JOB_KIND,
-    informers: {
-      jobs,
-      workerClusters,
-      limitRanges,
-      clusterQueues,
-      localQueues: new Kind(),
-      resourceFlavors: new Kind(),
-      cohorts: new Kind(),
-      namespaces: new Kind(),
-      workloadPriorityClasses: new Kind(),
-      priorityClasses: new Kind(),
-      runtimeClasses: new Kind(),
-    },
+    informers: { jobs, workerClusters, limitRanges, clusterQueues, ...others },
     cache,
     queues: createPendingQueues(),
     watcher: {
@@ -102,7 +99,7 @@ function situation() {
     watcher.apply();
     return done.splice(0);
   };
-  return { clock, watcher, cache, workerClusters, limitRanges, clusterQueues, during };
+  return { clock, watcher, cache, workerClusters, limitRanges, clusterQueues, others, done, during };
 }
 
 describe('a new leader', () => {
@@ -149,4 +146,24 @@ test('a ClusterQueue that changes has the admissions by it checked again, and no
   clusterQueues.put(aClusterQueue('cq', { default: '9' }));
   watcher.lead();
   expect(during(() => clusterQueues.put(aClusterQueue('cq', { default: '8' })))).toEqual(['wake', 'recheck some']);
+});
+
+test.each([
+  'localQueues',
+  'resourceFlavors',
+  'cohorts',
+  'namespaces',
+  'workloadPriorityClasses',
+  'priorityClasses',
+  'runtimeClasses',
+] as const)('a change of one of the %s has the setup applied again, and a write that says the same has not', (kind) => {
+  const { others, done } = situation();
+  const put = (version: string, said: number): void => {
+    const metadata = { ...meta('one', 'a'), resourceVersion: version, labels: { said } };
+    others[kind].put({ metadata, spec: { said }, value: said, overhead: { said } } as never);
+  };
+  put('1', 1);
+  put('2', 2);
+  put('3', 2);
+  expect(done).toEqual(['wake', 'wake']);
 });

@@ -1,7 +1,7 @@
 import { Registry } from 'prom-client';
 import { expect, test } from 'vitest';
 import { createUntrustedCount } from '../../../../../manager/admission/controllers/untrusted-count.ts';
-import type { Untrusted } from '../../../../../manager/admission/workload/workload.ts';
+import { UntrustedReason, type Untrusted } from '../../../../../manager/admission/workload/workload.ts';
 import { createManagerMetrics } from '../../../../../manager/metrics/metrics.ts';
 
 const FORGED: Untrusted = { reason: 'Forged', problem: 'p' };
@@ -28,4 +28,14 @@ test('a record is counted once, another one again, and a Job for as long as it c
   count.forget('team/a');
   count.forget('team/a');
   expect(await figures()).toEqual(['records_total Forged 2', 'records_total Missing 1']);
+});
+
+test('every reason has a series that starts at 0, so that its first record shows as an increase', async () => {
+  const registry = new Registry();
+  createUntrustedCount(createManagerMetrics(registry).admission);
+  const text = await registry.metrics();
+  for (const reason of Object.values(UntrustedReason)) {
+    expect(text).toContain(`switchyard_untrusted_records_total{reason="${reason}"} 0\n`);
+    expect(text).toContain(`switchyard_untrusted_jobs{reason="${reason}"} 0\n`);
+  }
 });

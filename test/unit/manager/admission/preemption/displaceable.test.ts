@@ -43,6 +43,26 @@ test('of others those count that borrow, for who would not borrow itself', () =>
   expect([2, 3].map((asked) => quotaOf(setting, 'owner', 0, asked))).toEqual([4000, 0]);
 });
 
+test('who borrows in a tree is looked for once, whichever of its queues asks', () => {
+  const asks = { cohort: 'all', quota: { cpu: '2' }, preemption: { reclaimWithinCohort: 'Any' as const } };
+  const { setup, world } = worldOf({
+    queues: { one: asks, other: asks, borrower: { cohort: 'all', quota: { cpu: '2' } } },
+    admitted: [holder('a', 'borrower', 4)],
+  });
+  let reads = 0;
+  const get = world.usage.get.bind(world.usage);
+  const counted = (...place: Parameters<typeof get>) => {
+    reads++;
+    return get(...place);
+  };
+  Object.assign(world.usage, { get: counted });
+  const displaceable = createDisplaceable(world.usage, world.admitted);
+  const isAny = (name: string): boolean => displaceable(setup.queues.get(name) as QueueSetup, 0).isAny;
+  expect(isAny('one')).toBe(true);
+  const before = reads;
+  expect([isAny('other'), before > 0, reads]).toEqual([true, true, before]);
+});
+
 test('who finds nobody to displace is stopped by what is in use, and who finds somebody by what they hold', () => {
   const preemption = { withinClusterQueue: 'LowerPriority' as const };
   const { setup, world } = worldOf({ queues: { main: { quota: { cpu: '2' }, preemption } }, admitted: [holder('all', 'main', 2)] });

@@ -29,6 +29,10 @@ test('a Job of somebody else says what it lacks, and how to mend that', () => {
   const labels = { 'switchyard.dev/queue-name': 'main' };
   const labelled = { ...job, metadata: { ...job.metadata, labels }, spec: { ...job.spec, managedBy: 'x/y' } };
   expect(unmanagedProblem(labelled, JOB_KIND)).toMatch(/its spec\.managedBy names x\/y, and cannot be changed; delete the Job/);
+  const { managedBy: _, ...spec } = labelled.spec;
+  expect(unmanagedProblem({ ...labelled, spec } as unknown as Job, JOB_KIND)).toMatch(
+    /its spec\.managedBy names nobody, and cannot be changed/,
+  );
 });
 
 test('an object of another kind says the same by its kind, plain name and resource', () => {

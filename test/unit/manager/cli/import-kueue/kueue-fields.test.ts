@@ -71,6 +71,7 @@ test('of the checks of a queue those that only dispatch are left out', () => {
   const dispatching = new Set(['remote']);
   expect(withoutDispatchChecks(spec('remote', 'budget'), dispatching)).toEqual(spec('budget'));
   expect(withoutDispatchChecks(spec('remote'), dispatching)).toEqual({ stopPolicy: 'Hold' });
-  for (const odd of [{}, { admissionChecksStrategy: 'x' }, { admissionChecksStrategy: { admissionChecks: 1 } }])
+  const oddChecks = { admissionChecksStrategy: { admissionChecks: [null, 'remote', 7] } };
+  for (const odd of [{}, { admissionChecksStrategy: 'x' }, { admissionChecksStrategy: { admissionChecks: 1 } }, oddChecks])
     expect(withoutDispatchChecks(odd, dispatching)).toEqual(odd);
 });

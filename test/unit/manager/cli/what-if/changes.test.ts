@@ -12,6 +12,11 @@ describe('flags that stand for changes', () => {
     ]);
   });
 
+  test('may have spaces around their commas, and commas too many', () => {
+    expect(edits('drain', ' east , west,,').map((edit) => ('name' in edit ? edit.name : undefined))).toEqual(['east', 'west']);
+    expect(edits('drain', ' ')).toEqual([]);
+  });
+
   test.each<[ChangeFlag, string, object]>([
     ['weight', 'main=0.5', { word: 'clusterqueue', name: 'main', field: 'weight', weight: '0.5' }],
     ['cohort', 'main=', { word: 'clusterqueue', name: 'main', field: 'cohortName', cohort: '' }],
@@ -47,6 +52,27 @@ describe('flags that stand for changes', () => {
     ['weight', 'main'],
     ['cohort', 'main'],
     ['start', 'main=Hold'],
+    ['stop', 'main='],
+    ['stop', '=Hold'],
+    ['stop', 'team/main/more'],
+    ['stop', 'team/'],
+    ['stop', '/main'],
+    ['start', 'team/main/more'],
+    ['start', '/'],
+    ['weight', '=1'],
+    ['weight', 'main='],
+    ['cohort', '=all'],
+    ['capacity', ':cpu=3'],
+    ['capacity', 'east:cpu:more=3'],
+    ['capacity', 'east:cpu'],
+    ['quota', ':default:cpu=3'],
+    ['quota', 'main::cpu=3'],
+    ['quota', 'main:default:=3'],
+    ['quota', 'main:default:cpu:more=3'],
+    ['priority', '/train=3'],
+    ['priority', 'team/=3'],
+    ['priority', 'team/train/more=3'],
+    ['priority', 'team/train'],
     ['drain', 'east=now'],
     ['priority', 'train=3'],
     ['remove', 'spot'],

@@ -43,6 +43,7 @@ test('a Job that was preempted says with its quota that it is admitted again', (
 
 const GANG = { suspend: false, parallelism: 4, completions: 4 };
 const hasBegun = aCondition('Started', { message: startedMessage(aRecord()) });
+const couldNot = aCondition('CannotStart');
 const lacks = aCondition('PodsReady', { status: 'False' });
 test.each<[string, JobStatus, JobStatus | undefined, readonly string[]]>([
   ['all of its pods are ready', {}, { ready: 4 }, ['Started True Started']],
@@ -54,6 +55,17 @@ test.each<[string, JobStatus, JobStatus | undefined, readonly string[]]>([
     { ready: 4 },
     ['Started True Started', 'PodsReady True PodsReady'],
   ],
+  [
+    'it starts after it could not, and after it had lost pods elsewhere',
+    { conditions: [couldNot, lacks] },
+    { ready: 4 },
+    ['Started True Started', 'PodsReady True PodsReady', 'CannotStart False Started'],
+  ],
+  ['it starts after it could not', { conditions: [couldNot] }, { ready: 4 }, ['Started True Started', 'CannotStart False Started']],
+  ['one is not, and pods have failed before, on another cluster', { failed: 2 }, { ready: 3, failed: 2 }, []],
+  ['nothing is ready, and it wants no pods', { conditions: [] }, { ready: 0 }, []],
+  ['it has lost one and says so', { conditions: [hasBegun, lacks] }, { ready: 3 }, ['PodsReady False PodsLost']],
+  ['all are ready still', { conditions: [hasBegun] }, { ready: 4 }, []],
   ['it has lost one', { conditions: [hasBegun] }, { ready: 3 }, ['PodsReady False PodsLost']],
   ['one has succeeded', { conditions: [hasBegun] }, { ready: 3, succeeded: 1 }, []],
   ['one has succeeded before, on another cluster', { conditions: [hasBegun], succeeded: 1 }, { ready: 3 }, []],

@@ -274,3 +274,45 @@ describe('a queue that blocks admission', () => {
     ]);
   });
 });
+
+test('with usage that orders LocalQueues, who holds more and more goes after who came later', () => {
+  const queue = aLoggedQueue('main', '6', { admissionScope: { admissionMode: 'UsageBasedAdmissionFairSharing' } });
+  const locals = ['busy', 'idle'].map(
+    (name): LogLine => ({
+      kind: 'object',
+      at: at(0),
+      object: { kind: 'LocalQueue', metadata: { name, namespace: 'team' }, spec: { clusterQueue: 'main' } },
+    }),
+  );
+  const day = (settings: Extract<LogLine, { kind: 'log' }>['settings']): LogLine[] => {
+    const [head, ...rest] = begun([queue]);
+    return [
+      ...(head?.kind === 'log' ? [{ ...head, settings }] : []),
+      ...rest.slice(0, -1),
+      ...locals,
+      ...rest.slice(-1),
+      arrives(10, 'e', 2),
+      ...admits(10, 'e'),
+      arrives(90, 'a', 2, { queue: 'busy' }),
+      ...admits(90, 'a'),
+      arrives(92, 'd', 2, { queue: 'idle' }),
+      ...admits(92, 'd'),
+      ends(93, 'd'),
+      // Until now `idle` has held more, and the other one first. Nothing but time changes that.
+      arrives(94, 'b', 4, { queue: 'busy' }),
+      arrives(95, 'c', 4, { queue: 'idle' }),
+      ...waits(95, 'b'),
+      ends(150, 'e'),
+      ...admits(150, 'b'),
+      ends(160, 'b'),
+      ...admits(160, 'c'),
+      ends(170, 'c'),
+      ends(190, 'a'),
+      { kind: 'looked', at: at(200), because: 'idle' },
+    ];
+  };
+  const policy = { halfLifeMs: 600_000, samplingIntervalMs: 10_000, resourceWeights: {} };
+  const order = (settings: Parameters<typeof day>[0]) => told(replay(historyOf(day(settings)))).map(([job]) => job);
+  expect(order({})).toEqual(['e', 'a', 'd', 'b', 'c']);
+  expect(order({ admissionFairSharing: policy })).toEqual(['e', 'a', 'd', 'c', 'b']);
+});

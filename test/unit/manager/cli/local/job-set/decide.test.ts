@@ -155,3 +155,20 @@ describe('the end', () => {
     expect([namesOf(next.remove), next.create, next.status]).toEqual([['set-workers-1'], [], undefined]);
   });
 });
+
+test('a replicated job counts those of its Jobs that have pods, are ready, are suspended or have ended, each in its own way', () => {
+  const of = (status: Job['status'], suspend = false) => {
+    const jobSet = aJobSet({ suspend });
+    return decideJobSet(jobSet, childrenOf(jobSet, { 'set-workers-0': status }), NOW).status?.replicatedJobsStatus?.[1];
+  };
+  const none = { name: 'workers', active: 0, failed: 0, ready: 0, succeeded: 0, suspended: 0 };
+  expect(of({ active: 1 })).toEqual({ ...none, active: 1 });
+  // Two pods of three at once are enough, where two are all.
+  expect(of({ active: 2, ready: 1 })).toEqual({ ...none, active: 1 });
+  expect(of({ active: 2, ready: 2 })).toEqual({ ...none, active: 1, ready: 1 });
+  expect(of({ active: 1, ready: 1, succeeded: 1 })).toEqual({ ...none, active: 1, ready: 1 });
+  expect(of({ active: 1, ready: 2, conditions: [condition('Complete')] })).toEqual({ ...none, succeeded: 1 });
+  expect(of({ active: 1, ready: 2, conditions: [condition('Failed')] })).toEqual({ ...none, failed: 1 });
+  expect(of({ active: 1 }, true)).toEqual({ ...none, active: 1, suspended: 2 });
+  expect(of({ conditions: [condition('Complete')] }, true)).toEqual({ ...none, succeeded: 1, suspended: 1 });
+});

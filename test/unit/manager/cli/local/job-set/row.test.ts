@@ -18,3 +18,12 @@ test('its numbers are those of its child Jobs, and it ends with its condition', 
   const complete = { type: 'Complete', status: 'True', lastTransitionTime: '2026-01-01T00:09:00Z' };
   expect(rowOf(false, { replicatedJobsStatus, conditions: [complete] })).toMatchObject({ state: 'Complete', finishedMillis: NOW - 60_000 });
 });
+
+test.each(['active', 'ready', 'succeeded', 'failed'])(
+  'it has started when a child Job has a pod that counts as %s, and not before',
+  (field) => {
+    const none = { name: 'workers', active: 0, failed: 0, ready: 0, succeeded: 0, suspended: 0 };
+    expect(rowOf(false, { replicatedJobsStatus: [none] }).startedMillis).toBeUndefined();
+    expect(rowOf(false, { replicatedJobsStatus: [none, { ...none, [field]: 1 }] }).startedMillis).toBe(NOW);
+  },
+);
