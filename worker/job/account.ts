@@ -30,6 +30,8 @@ export type PodsOutcome = {
   readonly active: number;
   /** Successful deletions: they are terminating from now on. */
   readonly deleted: number;
+  /** A pod was deleted, or may have been, as no answer came. */
+  readonly mayHaveDeleted: boolean;
   readonly deletedReady: number;
 };
 
@@ -114,10 +116,10 @@ function verdictAfter({ job, satisfied }: Observation, { verdict, tally }: Decis
 }
 
 /**
- * UPSTREAM.md Q26: an end that pods have been deleted for is said at once, even when it does not hold yet. Else these pods, which go for
- * no fault of theirs, would be failures to the next sync, and might bring the Job to another end.
+ * UPSTREAM.md Q26: an end that pods may have been deleted for is said at once, even when it does not hold yet. Else these pods, which go
+ * for no fault of theirs, would be failures to the next sync, and might bring the Job to another end.
  */
-const endBegun = ({ verdict }: Decision, { deleted }: PodsOutcome): Verdict | undefined => (deleted > 0 ? verdict : undefined);
+const endBegun = ({ verdict }: Decision, { mayHaveDeleted }: PodsOutcome): Verdict | undefined => (mayHaveDeleted ? verdict : undefined);
 
 type Suspension = {
   readonly event: 'Suspended' | 'Resumed' | undefined;

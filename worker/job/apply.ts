@@ -44,7 +44,7 @@ const firstOf = ([error]: readonly Error[]): { readonly error?: Error } => (erro
 /** Brings the pods to what the decision wants. */
 export async function applyPods(deps: ApplyDeps, job: DeepReadonly<Job>, { plan, tally }: Decision): Promise<Applied> {
   const active = tally.active.length;
-  const untouched = { active, deleted: 0, deletedReady: 0 };
+  const untouched = { active, deleted: 0, deletedReady: 0, mayHaveDeleted: false };
   switch (plan.kind) {
     case 'leave':
     case 'deny':
@@ -84,7 +84,8 @@ async function finishPods(
   const deleted = pods.length - errors.length;
   // Upstream takes a ready pod off even if its deletion failed.
   const deletedReady = pods.filter((pod) => pod.ready).length;
-  return { active: active - deleted, deleted, deletedReady, ...firstOf(errors) };
+  const mayHaveDeleted = deleted > 0 || errors.some(({ cause }) => isUnanswered(cause));
+  return { active: active - deleted, deleted, deletedReady, mayHaveDeleted, ...firstOf(errors) };
 }
 
 /** Suspended, or too many: the pods are freed of their finalizer and deleted. They will never be counted. */
@@ -106,7 +107,7 @@ async function removePods(
   const errors = failuresIn(results.map(({ result }) => result));
   const deleted = pods.length - errors.length;
   const deletedReady = pods.filter((pod, position) => pod.ready && results[position]?.freed).length;
-  return { active: active - deleted, deleted, deletedReady, ...firstOf(errors) };
+  return { active: active - deleted, deleted, deletedReady, mayHaveDeleted: deleted > 0, ...firstOf(errors) };
 }
 
 type CreationOutcome = {

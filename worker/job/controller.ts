@@ -167,7 +167,7 @@ export function createJobReconciler(deps: JobReconcilerDeps): Reconcile {
       if (decision.plan.kind === 'create' && deps.fence.isUnsure(job)) await confirm(key, job);
       const applied = await applyPods(own, job, decision); // 6
       action = applied.action;
-      if (decision.verdict !== undefined && applied.deleted > 0) memory.endsBegun.set(uid, decision.verdict);
+      if (decision.verdict !== undefined && applied.mayHaveDeleted) memory.endsBegun.set(uid, decision.verdict);
       const ledger = account(observation, decision, applied, clock.now()); // 7
       await track(job, observation, decision, ledger); // 7, 8
       if (applied.error !== undefined) throw applied.error;

@@ -34,7 +34,7 @@ export interface JobMemory {
   readonly surveyed: Set<string>;
   /** Jobs whose last sync was capped: it did as much as one sync may, and there is more to do. */
   readonly capped: Set<string>;
-  /** Ends that pods were deleted for, of Jobs whose status may not say so yet. */
+  /** Ends that pods were deleted for, or may have been, of Jobs whose status may not say so yet. */
   readonly endsBegun: Map<string, Verdict>;
   backoff(jobUid: string): BackoffRecord;
   rememberBackoff(jobUid: string, record: BackoffRecord): void;

@@ -159,12 +159,16 @@ describe('at the end', () => {
     expect(removed(result)).toHaveLength(3);
   });
 
-  test('waits for another sync when a pod could not be deleted, and says already which end it is', () => {
+  test.each([
+    ['when a pod could not be deleted, and says already which end it is', 1, true, ['FailureTarget=True BackoffLimitExceeded']],
+    ['when no deletion was answered, and says already which end it is', 0, true, ['FailureTarget=True BackoffLimitExceeded']],
+    ['when all deletions were refused, and says nothing yet', 0, false, []],
+  ] as const)('waits for another sync %s', (_, deleted, mayHaveDeleted, expected) => {
     const observation = observe(aJob({ backoffLimit: 0, completions: 3, parallelism: 3 }, { failed: 1 }), pods(2));
     const decision = decide(observation, NOW);
-    const ledger = account(observation, decision, { active: 1, deleted: 1, deletedReady: 0 }, NOW);
+    const ledger = account(observation, decision, { active: 2 - deleted, deleted, deletedReady: 0, mayHaveDeleted }, NOW);
     expect(ledger.verdict).toBeUndefined();
-    expect(told(ledger.status.conditions)).toEqual(['FailureTarget=True BackoffLimitExceeded']);
+    expect(told(ledger.status.conditions)).toEqual(expected);
     expect(ledger.removals).toEqual([]);
   });
 

@@ -210,10 +210,19 @@ describe('deleting pods', () => {
     expect(await world.status()).toMatchObject({ failed: 3 });
   });
 
+  test('was done at the deadline although the answer was lost: the deadline stays the reason', async () => {
+    await world.createJob({ completions: 1, parallelism: 1, activeDeadlineSeconds: 5, backoffLimit: 0 });
+    await world.pass();
+    world.lostAnswer = refuse(isPodDelete, refusal(504, 'Timeout', 'the request timed out'), 1);
+    await world.pass(20);
+    expect((await world.status()).conditions?.map(({ reason }) => reason)).toEqual(['DeadlineExceeded', 'DeadlineExceeded']);
+    expect(await world.status()).toMatchObject({ failed: 1 });
+  });
+
   test('fails for all pods at the deadline: nothing is said before one has gone', async () => {
     await world.createJob({ completions: 2, parallelism: 2, activeDeadlineSeconds: 5 });
     await world.pass();
-    world.fault = refuse(isPodDelete);
+    world.fault = refuse(isPodDelete, refusal(403, 'Forbidden', 'pods may not be deleted'));
     await world.pass(20);
     expect((await world.status()).conditions).toBeUndefined();
     world.fault = undefined;

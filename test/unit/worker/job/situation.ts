@@ -169,16 +169,21 @@ export function carriedOut({ plan, tally }: Decision): PodsOutcome {
   const active = tally.active.length;
   switch (plan.kind) {
     case 'create':
-      return { active: active + plan.slots.length, deleted: 0, deletedReady: 0 };
+      return { active: active + plan.slots.length, deleted: 0, deletedReady: 0, mayHaveDeleted: false };
     case 'remove':
     case 'finish':
-      return { active: active - plan.pods.length, deleted: plan.pods.length, deletedReady: plan.pods.filter((pod) => pod.ready).length };
+      return {
+        active: active - plan.pods.length,
+        deleted: plan.pods.length,
+        deletedReady: plan.pods.filter((pod) => pod.ready).length,
+        mayHaveDeleted: plan.pods.length > 0,
+      };
     case 'wait':
-      return { active: 0, deleted: 0, deletedReady: 0 };
+      return { active: 0, deleted: 0, deletedReady: 0, mayHaveDeleted: false };
     case 'deny':
     case 'keep':
     case 'leave':
-      return { active, deleted: 0, deletedReady: 0 };
+      return { active, deleted: 0, deletedReady: 0, mayHaveDeleted: false };
   }
 }
 
