@@ -42,8 +42,8 @@ import type { TenantRules } from '../submission/tenant.ts';
 import type { WorkKind } from '../work-kind/work-kind.ts';
 
 /**
- * What the leader alone does: it takes submissions, admits, dispatches and reports outcomes. Every replica has the parts, which follow its
- * informers, so that whoever leads next goes on from caches that are filled.
+ * The work of the leader alone: taking submissions, admitting, dispatching and reporting outcomes. Every replica has the parts, which
+ * follow its informers, so that whoever leads next goes on from caches that are filled.
  */
 export interface Leader {
   readonly invariants: LiveInvariants;
@@ -53,7 +53,7 @@ export interface Leader {
   run(leading: AbortSignal): Promise<void>;
 }
 
-/** What each replica has whether it leads or not. */
+/** The parts that each replica has whether it leads or not. */
 export type LeaderContext = {
   readonly deps: ManagerDeps;
   readonly kind: WorkKind<Job>;
@@ -74,7 +74,7 @@ export type LeaderContext = {
   readonly events: EventRecorder;
   /** A recorder that drops Events beyond its rate: for facts that conditions state too. */
   readonly storyEvents: EventRecorder;
-  /** What is wrong with Redis; absent: nobody looks. */
+  /** The present troubles of Redis; absent: nobody looks. */
   readonly redisTroubles: (() => readonly RedisTrouble[] | undefined) | undefined;
   /** The Lease of the leader election; absent: this manager is the only one. */
   readonly hold?: KeptLeaseHold;
@@ -98,6 +98,7 @@ export function createLeader(context: LeaderContext): Leader {
   if (history !== undefined) jobs.addHandler(history.handler);
   const lostClusters = createLostClusters(clock);
   workerClusters.addHandler(lostClusters.handler);
+  const { workerLostTimeoutMs = DEFAULT_WORKER_LOST_TIMEOUT_MS } = deps;
   const carriedObjects = createCarriableObjects(deps.carryNamespaces ?? [], { ...deps, log });
   const clusterObjects = createClusterObjects((namespace, object) => dispatch.answersAbout(namespace, object));
   const runTimes = createRunTimes();
@@ -105,6 +106,7 @@ export function createLeader(context: LeaderContext): Leader {
   const admission = createAdmission({
     ...admissionDeps(context),
     lostClusters,
+    workerLostTimeoutMs,
     clustersSettled: (leading) => dispatch.clustersReported(leading),
     carriedObjects,
     clusterObjects,
@@ -125,6 +127,7 @@ export function createLeader(context: LeaderContext): Leader {
     ...dispatchDeps(context),
     admitting: admission.admitting,
     lostClusters,
+    workerLostTimeoutMs,
     objectWaiters: clusterObjects,
     isNoted: intake.isNoted,
     ...omitUndefined({ endings: onCopyEnded([history, intake.endings]) }),
@@ -218,7 +221,7 @@ function admissionDeps({
   storyEvents,
   log,
   metrics,
-}: LeaderContext): Omit<AdmissionDeps, 'lostClusters'> {
+}: LeaderContext): Omit<AdmissionDeps, 'lostClusters' | 'workerLostTimeoutMs'> {
   return {
     kind,
     records,
@@ -226,7 +229,6 @@ function admissionDeps({
     events,
     storyEvents,
     client: home,
-    workerLostTimeoutMs: deps.workerLostTimeoutMs ?? DEFAULT_WORKER_LOST_TIMEOUT_MS,
     ...omitUndefined({
       requeuingTimestamp: deps.requeuingTimestamp,
       fairSharing: deps.fairSharing,
@@ -251,7 +253,7 @@ function dispatchDeps({
   home,
   connect,
   ...context
-}: LeaderContext): Omit<DispatchDeps, 'admitting' | 'lostClusters'> {
+}: LeaderContext): Omit<DispatchDeps, 'admitting' | 'lostClusters' | 'workerLostTimeoutMs'> {
   const { clock, random, tracing } = deps;
   const { events, hold, log, metrics } = context;
   return {
@@ -269,7 +271,6 @@ function dispatchDeps({
     clusterQueues: informers.clusterQueues,
     namespaces: informers.namespaces,
     readRecord: records.read,
-    workerLostTimeoutMs: deps.workerLostTimeoutMs ?? DEFAULT_WORKER_LOST_TIMEOUT_MS,
     podFenceImage: deps.podFenceImage ?? OWN_IMAGE,
     clusterSecretsNamespace: deps.clusterSecretsNamespace,
     tokenLifeMs: deps.tokenLifeMs ?? DEFAULT_TOKEN_LIFE_MS,
@@ -282,7 +283,7 @@ function dispatchDeps({
   };
 }
 
-/** What says, and tries, how Jobs fare: Events of their way, overrides, traces and canaries. */
+/** The parts that say, or try, how Jobs fare: Events of their way, overrides, traces and canaries. */
 function createObservers(context: LeaderContext): { run(leading: AbortSignal): Promise<void> } {
   const { deps, kind, records, informers, home, events, storyEvents, spans, log, metrics } = context;
   const { clock, tracing } = deps;

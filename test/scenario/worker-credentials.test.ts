@@ -5,6 +5,7 @@ import { SECRETS } from '../../shared/api/resources.ts';
 import { kubeconfigFor } from '../../shared/controlplane/server/kubeconfig-file.ts';
 import type { ClusterAccess } from '../../shared/kube/cluster-access.ts';
 import { createDispatchWorld, type DispatchWorld } from './dispatch-world.ts';
+import { unsignedToken } from '../support/unsigned-token.ts';
 
 /** When a fake clock starts, in seconds. */
 const START_S = Date.UTC(2026, 0, 1) / 1000;
@@ -29,8 +30,7 @@ const writeSecret = async (kubeconfig: string): Promise<void> => {
   await world.home.patch(SECRETS, { namespace: 'switchyard', name: NAME }, { type: 'merge', body: { data } });
 };
 const giveToken = (token: string): Promise<void> => writeSecret(kubeconfigFor({ url: `https://${NAME}.test` }, token));
-const aTokenUntil = (secondsFromStart: number): string =>
-  `header.${Buffer.from(JSON.stringify({ exp: START_S + secondsFromStart })).toString('base64url')}.signature`;
+const aTokenUntil = (secondsFromStart: number): string => unsignedToken({ exp: START_S + secondsFromStart });
 /** The header of the connection that was made last. */
 const authorization = async (): Promise<unknown> => (await accesses.at(-1)?.credentials())?.headers['authorization'];
 const looksAtTheSecret = (): number => world.homeLine.sent.filter((call) => call.endsWith(`/secrets/${NAME}`)).length;
@@ -75,7 +75,7 @@ test('a token that the cluster refuses is looked up at once, and one that stays 
 test.each([
   ['without an end', 'a-token'],
   ['that ends in a year', aTokenUntil(365 * 86_400)],
-  ['whose end makes no sense', `header.${Buffer.from('{"exp":"soon"}').toString('base64url')}.signature`],
+  ['whose end makes no sense', unsignedToken({ exp: 'soon' })],
 ])('a token %s costs one look at the Secret in 30 seconds', async (_what, token) => {
   await giveToken(token);
   await world.settle(31_000);

@@ -8,6 +8,7 @@ import type { ClusterAccess } from '../../shared/kube/cluster-access.ts';
 import type { TransportResponse } from '../../shared/kube/transport.ts';
 import { omitUndefined } from '../../shared/runtime/omit-undefined.ts';
 import { createDispatchWorld, type DispatchWorld } from './dispatch-world.ts';
+import { unsignedToken } from '../support/unsigned-token.ts';
 
 const NAME = 'eu-1';
 const MINUTE_MS = 60_000;
@@ -58,7 +59,7 @@ const jsonOf = (status: number, body: object): TransportResponse => ({
 });
 const tokenAt = (nowMs: number, minutes: number, sub = SUB): string => {
   const iat = Math.floor(nowMs / 1000);
-  return `header.${Buffer.from(JSON.stringify({ sub, iat, exp: iat + minutes * 60 })).toString('base64url')}.signature`;
+  return unsignedToken({ sub, iat, exp: iat + minutes * 60 });
 };
 const encoded = (text: string): string => Buffer.from(text).toString('base64');
 const writeSecret = async (token: string, server = `https://${NAME}.test`): Promise<void> => {
@@ -89,7 +90,7 @@ test('it is renewed at half of its life, used at once and kept in the Secret, be
 });
 
 test('one that never ends is replaced at once, and the next manager uses what this one has kept', async () => {
-  await writeSecret(`header.${Buffer.from(JSON.stringify({ sub: SUB })).toString('base64url')}.signature`);
+  await writeSecret(unsignedToken({ sub: SUB }));
   expect([issued.length, await used(), await kept()]).toEqual([1, issued[0], issued[0]]);
   await world.stop();
   await world.start();

@@ -117,7 +117,7 @@ async function settle(): Promise<void> {
     if (!process.getActiveResourcesInfo().includes('Immediate')) return;
   }
 }
-/** Whoever asks for turns for ever would never let time pass. */
+/** Time would never pass for a program that asks for turns for ever. */
 const TURNS_MAX = 1_000;
 
 const isBefore = (a: Pending, b: Pending): boolean => a.dueMs < b.dueMs || (a.dueMs === b.dueMs && a.order < b.order);

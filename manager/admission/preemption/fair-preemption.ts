@@ -88,7 +88,7 @@ function borrowersIn(usage: Usage): (cohort: QuotaNode) => readonly QuotaNode[] 
   };
 }
 
-/** Of each ClusterQueue that was passed over, in that order, the first candidate that was. */
+/** The ClusterQueues that were passed over, in that order, each with its first candidate that was. */
 type Spared<C> = Map<QuotaNode, () => C | undefined>;
 
 /** Chooses candidates by the first strategy until the preemptor fits. */
@@ -105,7 +105,7 @@ function runFirst<C extends FairCandidate>(
   };
   const targets = createTargets(search, state, {
     ...search,
-    // Either strategy spares a side with less than the preemptor's: its candidates are not looked at.
+    // Either strategy spares a side whose share is less than the preemptor's, as no share grows by what is given up.
     mayGive: (queue) => queue === own || takesBackItsOwn || compareSides(state, own, queue) <= 0,
     skipped: spare,
   });
@@ -160,8 +160,7 @@ function compareSides<C>(state: State<C>, preemptor: QuotaNode, target: QuotaNod
 function allows(strategy: FairStrategy, preemptor: Share, before: Share, after: () => Share): boolean {
   switch (strategy) {
     case FairStrategy.LessThanOrEqualToFinalShare:
-      // Nobody's share grows by what it gives up.
-      return compareShares(preemptor, before) <= 0 && compareShares(preemptor, after()) <= 0;
+      return compareShares(preemptor, after()) <= 0;
     case FairStrategy.LessThanInitialShare:
       return compareShares(preemptor, before) < 0;
   }

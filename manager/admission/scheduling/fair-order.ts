@@ -12,7 +12,7 @@ export type Contender = {
   readonly head: QueuedWorkload;
   /** Workloads have been preempted for it: it goes first whatever the shares. */
   readonly goesFirst?: boolean;
-  /** It, or another one of its ClusterQueue, is not nominated yet: it may not take part at all, and who of them goes first is open. */
+  /** The nomination of this one, or of another of its ClusterQueue, is to come: which of them take part, and in what order, is open. */
   readonly isWaiting?: true;
 };
 
@@ -71,7 +71,7 @@ export function createFairOrder<T extends Contender, W extends Contender & { rea
     contender,
     share: node.parent === undefined ? undefined : shareAfter(node, contender.node, usage, contender.charges),
   });
-  /** Whom a ClusterQueue sends: as long as its contenders wait, the one that goes furthest, so that nobody of them goes before. */
+  /** A ClusterQueue whose contenders wait sends the one that goes furthest, so that none of them would go before it. */
   const enterQueue = (queue: QuotaNode): void => {
     const list = remaining.get(queue.id) ?? [];
     let first: Match<T | W> | undefined;
@@ -86,18 +86,18 @@ export function createFairOrder<T extends Contender, W extends Contender & { rea
     enter(cohort, winner && matchOf(cohort, winner));
   };
 
-  const settle = (queue: QuotaNode): void => {
+  const nominateWaiting = (queue: QuotaNode): void => {
     const waiting = (remaining.get(queue.id) ?? []).filter(isWaiting).toReversed();
     remaining.set(queue.id, nominate(waiting).toReversed());
     enterQueue(queue);
   };
 
-  /** Whoever wins is nominated. Only a ClusterQueue sends somebody who waits. */
+  /** The winner is nominated: a contender that waits, which only a ClusterQueue sends, is nominated first. */
   const winnerOf = (cohort: QuotaNode): T | undefined => {
     const bracket = bracketOf(cohort);
     for (let first = bracket.peek(); first !== undefined; first = bracket.peek()) {
       if (isNominated(first.contender)) return first.contender;
-      settle(first.contender.node);
+      nominateWaiting(first.contender.node);
     }
     return undefined;
   };
@@ -128,7 +128,7 @@ export function createFairOrder<T extends Contender, W extends Contender & { rea
       if (queues === undefined) unplayed.set(node.rootId, [node]);
       else queues.push(node);
     } else others.unshift(contender);
-    // Nobody of the tree goes before the first of all.
+    // The first contender of all is a bound: no other of its tree goes before it.
     const match = { id: node.rootId, contender, share: undefined };
     const first = trees.get(node.rootId);
     if (first === undefined || compareTrees(match, first) < 0) trees.set(match);
@@ -141,7 +141,7 @@ export function createFairOrder<T extends Contender, W extends Contender & { rea
         trees.delete(first.id);
         playAll(queues);
       } else if (isNominated(first.contender)) return first.contender;
-      else settle(first.contender.node);
+      else nominateWaiting(first.contender.node);
     }
     return undefined;
   };

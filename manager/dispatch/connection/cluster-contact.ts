@@ -34,7 +34,7 @@ export interface ClusterContact {
   /** A list or watch has met a fault; undefined: it has none any more. */
   faultChanged(source: string, error: UnusableAnswer | undefined): void;
   wentBack(error: Error): void;
-  /** What informers know has changed. */
+  /** Judges the health again, as what informers know has changed. */
   judgeAgain(): void;
   /** Ends the wait for the next probe or renewal. */
   wake(): void;
@@ -51,7 +51,7 @@ export type ClusterContactDeps = Pick<
   readonly leases: Pick<LeasePlaces, 'isHeld' | 'sentMs' | 'dueInMs' | 'gains' | 'keep'>;
   /** The cluster counts as lost. */
   readonly onLost: () => void;
-  /** It was lost, and answers again. */
+  /** The cluster was lost, and answers again. */
   readonly onFound: () => void;
   readonly onProbed: () => void;
   readonly onHealth: () => void;
@@ -74,7 +74,6 @@ export function createClusterContact(deps: ClusterContactDeps): ClusterContact {
 }
 
 class ProbedContact implements ClusterContact {
-  readonly usable: Promise<void>;
   readonly #deps: ClusterContactDeps;
   readonly #prober: ClusterProbe;
   readonly #becameUsable = Promise.withResolvers<void>();
@@ -88,7 +87,6 @@ class ProbedContact implements ClusterContact {
 
   constructor(deps: ClusterContactDeps) {
     this.#deps = deps;
-    this.usable = this.#becameUsable.promise;
     const { kind, client, origin, servedNamespaces, clock } = deps;
     this.#prober = createClusterProbe({
       kind,
@@ -99,6 +97,10 @@ class ProbedContact implements ClusterContact {
       onLate: (failure) => this.#becomes(afterLateAnswer(this.#health, failure, clock.now())),
       identify: (uid) => this.#identify(uid),
     });
+  }
+
+  get usable(): Promise<void> {
+    return this.#becameUsable.promise;
   }
 
   get restored(): AbortSignal {

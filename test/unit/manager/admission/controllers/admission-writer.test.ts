@@ -34,9 +34,9 @@ let jobs: ReturnType<typeof createObjectCache<WorkObject>>;
 let assumed: Map<string, Reservation>;
 /** Writes of records, and of conditions, by the name of the Job. */
 let sent: { readonly name: string; readonly body: Body }[];
-let told: { readonly name: string; readonly body: Body }[];
+let reported: { readonly name: string; readonly body: Body }[];
 /** What was made of failures. */
-let fates: string[];
+let outcomes: string[];
 let events: string[];
 let wakes: number;
 /** What the API server does with a record, and with a condition. */
@@ -59,7 +59,7 @@ const make = (traceRatio?: number): AdmissionWriter => {
       (name) => server(name),
     ),
     patchStatus: write(
-      () => told,
+      () => reported,
       () => statusServer(),
     ),
   };
@@ -73,9 +73,9 @@ const make = (traceRatio?: number): AdmissionWriter => {
     cache: { get: (key: string) => assumed.get(key) } as never,
     retries,
     watcher: {
-      giveUp: ({ workload }, { message }) => void fates.push(`gives up ${workload.name}: ${message}`),
-      doubt: ({ workload }) => void fates.push(`doubts ${workload.name}`),
-      retry: (key) => void fates.push(`tries ${key} anew`),
+      giveUp: ({ workload }, { message }) => void outcomes.push(`gives up ${workload.name}: ${message}`),
+      doubt: ({ workload }) => void outcomes.push(`doubts ${workload.name}`),
+      retry: (key) => void outcomes.push(`tries ${key} anew`),
     },
     records: createRecordKeeper(TEST_RECORD_KEYS, JOB_KIND),
     ...(traceRatio === undefined ? {} : { traceRatio }),
@@ -89,7 +89,7 @@ beforeEach(() => {
   [clock, retries] = [new FakeClock(), createAdmissionRetries()];
   jobs = createObjectCache<WorkObject>();
   assumed = new Map();
-  [sent, told, fates, events, wakes] = [[], [], [], [], 0];
+  [sent, reported, outcomes, events, wakes] = [[], [], [], [], 0];
   server = statusServer = async () => undefined;
   writer = make();
 });
@@ -128,7 +128,7 @@ describe('an admission', () => {
       },
     ]);
     expect(await figures('switchyard_admitted_workloads_total', 'switchyard_admission_wait_time_seconds_count')).toHaveLength(2);
-    expect([fates, wakes, retries.nextMs()]).toEqual([[], 1, undefined]);
+    expect([outcomes, wakes, retries.nextMs()]).toEqual([[], 1, undefined]);
   });
 
   test('that waits for checks reserves, and releases nothing; the next one lifts a hold', async () => {
@@ -167,7 +167,7 @@ describe('an admission', () => {
     server = answering(code, reason);
     writer.write(assume('a'), signal);
     await clock.advance(60_000);
-    expect([sent.length, fates, retries.failuresOf('team/a')]).toEqual([1, [], 0]);
+    expect([sent.length, outcomes, retries.failuresOf('team/a')]).toEqual([1, [], 0]);
     expect(await figures('switchyard_admission_write_failures_total')).toHaveLength(1);
   });
 
@@ -185,7 +185,7 @@ describe('an admission', () => {
     expect(sent).toHaveLength(2);
     isCut = false;
     await clock.advance(1);
-    expect([sent.length, fates]).toEqual([3, []]);
+    expect([sent.length, outcomes]).toEqual([3, []]);
     expect(sent.every(({ body }) => JSON.stringify(body) === JSON.stringify(sent[0]?.body))).toBe(true);
     await clock.advance(60_000);
     expect(sent).toHaveLength(3);
@@ -212,7 +212,7 @@ describe('an admission that the API server does not store', () => {
     server = answering(code);
     writer.write(assume('a'), signal);
     await clock.advance(0);
-    expect(fates).toEqual(isRefused ? [`gives up a: said ${code}`] : []);
+    expect(outcomes).toEqual(isRefused ? [`gives up a: said ${code}`] : []);
     expect([retries.failuresOf('team/a'), retries.nextMs()]).toEqual([1, clock.now() + 500]);
   });
 
@@ -230,7 +230,7 @@ describe('an admission that the API server does not store', () => {
     await clock.advance(0);
     expect(sent).toHaveLength(2);
     expect(sent[1]).toEqual(sent[0]);
-    expect([retries.failuresOf('team/a'), fates]).toEqual([0, []]);
+    expect([retries.failuresOf('team/a'), outcomes]).toEqual([0, []]);
   });
 
   test('and is no longer assumed is tried anew', async () => {
@@ -239,7 +239,7 @@ describe('an admission that the API server does not store', () => {
     await clock.advance(500);
     assumed.clear();
     writer.retryDue(signal);
-    expect([sent.length, fates]).toEqual([1, ['tries team/a anew']]);
+    expect([sent.length, outcomes]).toEqual([1, ['tries team/a anew']]);
   });
 
   test('and was replaced meanwhile counts for nothing', async () => {
@@ -249,7 +249,7 @@ describe('an admission that the API server does not store', () => {
     };
     writer.write(assume('a'), signal);
     await clock.advance(0);
-    expect([retries.failuresOf('team/a'), fates]).toEqual([0, []]);
+    expect([retries.failuresOf('team/a'), outcomes]).toEqual([0, []]);
   });
 
   const failThrice = async (): Promise<void> => {
@@ -267,18 +267,18 @@ describe('an admission that the API server does not store', () => {
     const message = 'the API server has failed to store its admission 3 times: said 500';
     const condition = { type: 'QuotaReserved', status: 'False', message };
     const conditions: unknown = expect.arrayContaining([expect.objectContaining(condition)]);
-    expect(told).toMatchObject([{ name: 'a', body: { metadata: { resourceVersion: '1' }, status: { conditions } } }]);
-    expect([events, fates]).toEqual([['a Warning AdmissionRefused'], ['doubts a', `gives up a: ${message}`]]);
+    expect(reported).toMatchObject([{ name: 'a', body: { metadata: { resourceVersion: '1' }, status: { conditions } } }]);
+    expect([events, outcomes]).toEqual([['a Warning AdmissionRefused'], ['doubts a', `gives up a: ${message}`]]);
     await clock.advance(2_000);
     writer.retryDue(signal);
     await clock.advance(0);
-    expect([events.length, told.length]).toEqual([1, 2]);
+    expect([events.length, reported.length]).toEqual([1, 2]);
   });
 
   test('three times keeps its quota while nobody can tell', async () => {
     statusServer = answering(500);
     await failThrice();
-    expect([told.length, fates]).toEqual([1, ['doubts a']]);
+    expect([reported.length, outcomes]).toEqual([1, ['doubts a']]);
   });
 
   test('three times keeps its quota where its Job has changed: the write may have been carried out', async () => {
@@ -291,7 +291,7 @@ describe('an admission that the API server does not store', () => {
       writer.retryDue(signal);
       await clock.advance(0);
     }
-    expect([told, events, fates]).toEqual([[], [], ['doubts a']]);
+    expect([reported, events, outcomes]).toEqual([[], [], ['doubts a']]);
   });
 });
 

@@ -2,17 +2,11 @@ import { beforeEach, describe, expect, test } from 'vitest';
 import type { WorkerCluster, WorkerClusterSpec } from '../../../../../manager/api/worker-cluster.ts';
 import { createAccessReader, type Access } from '../../../../../manager/dispatch/connection/access-reader.ts';
 import type { Secret } from '../../../../../shared/api/kubernetes.ts';
+import { kubeconfigFor } from '../../../../../shared/controlplane/server/kubeconfig-file.ts';
 import { ApiError } from '../../../../../shared/kube/api-error.ts';
+import { unsignedToken } from '../../../../support/unsigned-token.ts';
 
-const aKubeconfig = (server = 'https://192.0.2.1:6443', token = 't0ken'): string =>
-  JSON.stringify({
-    apiVersion: 'v1',
-    kind: 'Config',
-    'current-context': 'c',
-    contexts: [{ name: 'c', context: { cluster: 'k', user: 'u' } }],
-    clusters: [{ name: 'k', cluster: { server } }],
-    users: [{ name: 'u', user: { token } }],
-  });
+const aKubeconfig = (server = 'https://192.0.2.1:6443', token = 't0ken'): string => kubeconfigFor({ url: server }, token);
 const aSecret = (kubeconfig: string, resourceVersion = '1', key = 'kubeconfig'): Secret => ({
   metadata: { namespace: 'system', name: 'east', uid: 'u', resourceVersion, creationTimestamp: '2026-01-01T00:00:00Z' },
   data: { [key]: Buffer.from(kubeconfig).toString('base64') },
@@ -119,7 +113,7 @@ describe('how a worker cluster is reached', () => {
 
   test('is looked at every half minute, and before its token ends', async () => {
     expect(reader().nextReadMs(await read(), 0)).toBe(30_000);
-    const token = `a.${Buffer.from(JSON.stringify({ exp: 100 })).toString('base64url')}.b`;
+    const token = unsignedToken({ exp: 100 });
     stored = aSecret(aKubeconfig(undefined, token));
     const access = await read();
     expect([0, 70_000, 100_000].map((nowMs) => reader().nextReadMs(access, nowMs))).toEqual([30_000, 20_000, 5_000]);

@@ -158,11 +158,11 @@ describe('a Lease that is held', () => {
     const { lease: successor } = aLease({ us: { ...US, instance: 'b' } });
     expect(await keep(successor)).toEqual(HELD);
     expect([successor.confirmed(), (await stored()).spec?.leaseTransitions]).toEqual(['token', 1]);
-    const { lease: stranger } = aLease({ us: OTHER_HOME });
-    expect(await keep(stranger)).toMatchObject({ kind: 'Refused', reason: 'OtherManager' });
+    const { lease: other } = aLease({ us: OTHER_HOME });
+    expect(await keep(other)).toMatchObject({ kind: 'Refused', reason: 'OtherManager' });
     await clock.advance(40_000);
-    expect(await keep(stranger)).toEqual(HELD);
-    expect([stranger.confirmed(), (await stored()).spec?.leaseTransitions]).toEqual([undefined, 2]);
+    expect(await keep(other)).toEqual(HELD);
+    expect([other.confirmed(), (await stored()).spec?.leaseTransitions]).toEqual([undefined, 2]);
   });
 
   test('is let go of by one write that is no renewal, and only by who holds it', async () => {

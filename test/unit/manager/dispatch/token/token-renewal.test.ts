@@ -8,6 +8,7 @@ import type { Secret } from '../../../../../shared/api/kubernetes.ts';
 import { ApiError } from '../../../../../shared/kube/api-error.ts';
 import { silentLogger } from '../../../../../shared/runtime/logger.ts';
 import { FakeClock } from '../../../../support/fake-clock.ts';
+import { unsignedToken } from '../../../../support/unsigned-token.ts';
 
 const HOUR_MS = 3_600_000;
 const SUB = 'system:serviceaccount:switchyard:manager';
@@ -15,7 +16,7 @@ const NOW_MS = Date.UTC(2026, 0, 1);
 /** Issued so many hours after the beginning, and good for 24. */
 const aToken = (fromHours: number, sub = SUB): string => {
   const iat = NOW_MS / 1000 + fromHours * 3600;
-  return `header.${Buffer.from(JSON.stringify({ sub, iat, exp: iat + 24 * 3600 })).toString('base64url')}.signature`;
+  return unsignedToken({ sub, iat, exp: iat + 24 * 3600 });
 };
 const access = (token?: string, server = 'https://east'): WorkerAccess =>
   ({ endpoint: { server }, credentials: token === undefined ? {} : { token } }) as unknown as WorkerAccess;

@@ -9,15 +9,15 @@ import {
   renewedKey,
   renewedText,
 } from '../../../../../manager/dispatch/token/worker-token.ts';
+import { unsignedToken } from '../../../../support/unsigned-token.ts';
 
 const HOUR_MS = 3_600_000;
 const NOW_MS = Date.UTC(2026, 0, 1);
-const tokenOf = (claims: unknown): string => `header.${Buffer.from(JSON.stringify(claims)).toString('base64url')}.signature`;
 const SUB = 'system:serviceaccount:switchyard:manager';
 /** Issued so many hours from now, and good for so many. */
 const aToken = (fromHours: number, forHours: number, sub = SUB): string =>
-  tokenOf({ sub, iat: (NOW_MS + fromHours * HOUR_MS) / 1000, exp: (NOW_MS + (fromHours + forHours) * HOUR_MS) / 1000 });
-const legacy = tokenOf({ sub: SUB });
+  unsignedToken({ sub, iat: (NOW_MS + fromHours * HOUR_MS) / 1000, exp: (NOW_MS + (fromHours + forHours) * HOUR_MS) / 1000 });
+const legacy = unsignedToken({ sub: SUB });
 
 describe('a token of an account', () => {
   test('says whose it is, and from when until when it is good', () => {
@@ -36,11 +36,11 @@ describe('a token of an account', () => {
     '',
     'opaque',
     'a.b.c',
-    tokenOf(null),
-    tokenOf({ sub: 'system:node:a' }),
-    tokenOf({ sub: 'system:serviceaccount:a/b:c' }),
+    unsignedToken(null),
+    unsignedToken({ sub: 'system:node:a' }),
+    unsignedToken({ sub: 'system:serviceaccount:a/b:c' }),
     `${legacy}.d`,
-    tokenOf({ sub: SUB, pad: 'x'.repeat(20_000) }),
+    unsignedToken({ sub: SUB, pad: 'x'.repeat(20_000) }),
   ])('is none of another kind: %.40s', (token) => expect(accountTokenIn(token)).toBeUndefined());
 });
 
