@@ -25,6 +25,7 @@ import { omitUndefined } from '../shared/runtime/omit-undefined.ts';
 import { aborted } from '../shared/runtime/tasks.ts';
 import { createFence, type FenceDeps, type FenceOfJobs, type FenceSettings } from './fence/fence.ts';
 import { createPodRenewals } from './fence/pod-renewals.ts';
+import { createStopDeadlines } from './fence/stop-deadlines.ts';
 import { fenceOfChildJob } from './kinds/child-job-fence.ts';
 import { childJobIndexers, childJobsOf, copyPodIndexers } from './kinds/copy-pods.ts';
 import { createKindFence } from './kinds/kind-fence.ts';
@@ -113,8 +114,8 @@ const FLUSH_MS = 3_000;
 const EVENT_SOURCE = 'job-controller';
 /** Index of the Jobs that a manager has made. */
 const COPIES_OF = 'origin';
-const originsOf = (job: DeepReadonly<Job>): string[] => {
-  const origin = originOf(job);
+const originsOf = (job: DeepReadonly<Job> | undefined): string[] => {
+  const origin = job && originOf(job);
   return origin === undefined ? [] : [origin];
 };
 /** What a worker ends with whose cluster was restored from an older backup. */
@@ -146,7 +147,12 @@ export function createWorker(deps: WorkerDeps): Worker {
   };
   const client = guardStaleReads(deps.client, guard);
   const { clientOf } = deps;
-  const guardedOf = clientOf === undefined ? () => client : (key: string) => guardStaleReads(clientOf(key), guard);
+  const deadlines = createStopDeadlines(clock);
+  const guardedOf = (key: string): KubeClient => {
+    const ofKey = clientOf === undefined ? deps.client : clientOf(key);
+    const isCopy = originsOf(jobs.get(parseKey(key))).length > 0;
+    return guardStaleReads(isCopy ? deadlines.of(ofKey, () => jobParts?.isStopping(key) === true) : ofKey, guard);
+  };
   const common = { client, clock, random, log, onWentBack };
   const watched = createWatchedNamespaces(namespaces, log, (namespace) => jobParts?.takeIn(namespace));
   const jobs = watched.informerOf({ ...common, resource: JOBS, indexers: { [COPIES_OF]: originsOf, ...childJobIndexers } });
@@ -278,11 +284,17 @@ export function createWorker(deps: WorkerDeps): Worker {
     const concurrency = settings.concurrentJobSyncs;
     const onChange = (origin: string | undefined): void => {
       const copies = origin === undefined ? jobs.list().filter((job) => originOf(job) !== undefined) : jobs.byIndex(COPIES_OF, origin);
-      for (const job of copies) if (!isFinished(job.status)) queue.add(keyOfObject(job));
+      for (const job of copies) {
+        if (isFinished(job.status)) continue;
+        // Failures of before the trip must not put off the stop.
+        if (fence.stateOf(job) === 'Fenced') queue.forget(keyOfObject(job));
+        queue.add(keyOfObject(job));
+      }
+      deadlines.look();
       kindFence.onChange(origin);
     };
     const kindFence = createKindFence({
-      client,
+      client: deadlines.of(client, () => true),
       kinds,
       pods,
       jobs,
@@ -323,6 +335,10 @@ export function createWorker(deps: WorkerDeps): Worker {
     });
     return {
       invariants,
+      isStopping(key: string): boolean {
+        const job = jobs.get(parseKey(key));
+        return job !== undefined && fence.stateOf(job) === 'Fenced';
+      },
       takeIn(namespace: string): void {
         for (const job of jobs.list(namespace)) queue.add(keyOfObject(job));
         sweep?.takeIn(namespace);

@@ -78,6 +78,26 @@ describe('a manager out of reach', () => {
     expect(await running('job')).toBe(1);
   });
 
+  test('has its copies stopped though the server swallows a request before the fence trips, and others after that', async () => {
+    await aCopy('job', { parallelism: 2 });
+    await inContact(5);
+    let isDark = false;
+    world.fault = ({ method, path, signal }) => {
+      if (!isDark || method === 'GET' || /\/(leases|events)/.test(path)) return undefined;
+      return new Promise((_resolve, reject) => signal?.addEventListener('abort', () => reject(new Error('no answer'))));
+    };
+    // The last renewal was up to 5 s ago, and the worker's own Lease before that ten at most: the fence trips after 45 to 60 s.
+    await world.clock.advance(40_000);
+    isDark = true;
+    const [first] = await podsOf('job');
+    await world.setPod(first!, SUCCEEDED);
+    await world.clock.advance(36_000);
+    expect(await running('job')).toBe(1);
+    isDark = false;
+    await world.clock.advance(10_000);
+    expect([await running('job'), await told('job')]).toEqual([0, ['Fenced=True ManagerOutOfReach']]);
+  });
+
   test('has its copies stopped, with what they have completed, until it has answered', async () => {
     await aCopy('indexed', { completionMode: 'Indexed', completions: 3, parallelism: 2 });
     await aCopy('plain', { completions: 3, parallelism: 2 });
