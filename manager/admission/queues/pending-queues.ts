@@ -318,10 +318,10 @@ export function createPendingQueues(usageOf: (localQueue: string) => number | un
       return claims.all();
     },
     markInadmissible: (head, inadmissibility) => {
-      const { queued } = head;
-      const entry = entries.get(queued.workload.key);
+      const entry = entries.get(head.queued.workload.key);
       if (entry === undefined) return undefined;
-      const { queue } = entry;
+      // The Workload as it waits: the head may have been nominated with fewer pods.
+      const { queue, queued } = entry;
       entry.class.fail(queued, inadmissibility);
       if (queue.first() === queued) queue.considered = queued;
       const { waitsFor } = inadmissibility;
