@@ -199,10 +199,15 @@ export function createDispatch(deps: DispatchDeps): Dispatch {
         objectWaiters,
         onCopyChanged: (localKey) => mirror.copyChanged(name, localKey),
         memoryBytes: deps.memoryPerClusterBytes,
-        onContactChanged(cluster) {
+        onContactChanged() {
           homeHistory.clustersChanged();
           objectWaiters.changed();
-          mirror.wakeJobsOf({ name, uid: clusters.places.uidOf(name), localKeys: cluster.localKeys() });
+          mirror.contactChanged(name);
+        },
+        onViewChanged() {
+          homeHistory.clustersChanged();
+          objectWaiters.changed();
+          wakeJobsOf(name);
         },
         onHealthChanged: (cluster) => clusters.report(cluster.name),
         onFault: (reason) => metrics.clusterFaults.inc({ cluster: name, reason }),
@@ -247,6 +252,15 @@ export function createDispatch(deps: DispatchDeps): Dispatch {
     podFenceImage: deps.podFenceImage,
     ...omitUndefined({ endings: deps.endings, tracing: deps.tracing }),
   });
+  const wakeJobsOf = (name: string): void =>
+    mirror.wakeJobsOf({ name, uid: clusters.places.uidOf(name), localKeys: clusters.get(name)?.localKeys() ?? [] });
+  const lossChanged = (name: string, before: string, now: string): void => {
+    const lost = deps.lostClusters.of(name);
+    if (before === now) return;
+    if (lost === undefined) mirror.found(name);
+    else if (before === '' && reportInMs(lost) > 0) mirror.lost(name, reportInMs(lost));
+    else wakeJobsOf(name);
+  };
   clusterQueues.addHandler({
     added: () => mirror.wakeAll(),
     updated: (next, previous) => {
@@ -254,12 +268,15 @@ export function createDispatch(deps: DispatchDeps): Dispatch {
     },
   });
   workerClusters.addHandler({
-    deleted: () => homeHistory.clustersChanged(),
+    deleted: ({ metadata }) => {
+      homeHistory.clustersChanged();
+      mirror.found(metadata.name);
+    },
     updated: (next, previous) => {
       const { name } = next.metadata;
       homeHistory.clustersChanged();
       if (JSON.stringify(next.status?.worker) !== JSON.stringify(previous.status?.worker)) clusters.get(name)?.workerShown();
-      if (lossIn(next) !== lossIn(previous)) mirror.wakeJobsOf({ name, uid: next.status?.clusterUID, localKeys: [] });
+      lossChanged(name, lossIn(previous), lossIn(next));
       if (JSON.stringify(next.spec.retainFinished) !== JSON.stringify(previous.spec.retainFinished))
         mirror.wakeJobsOf({ name, uid: undefined, localKeys: clusters.get(name)?.localKeys() ?? [] });
     },

@@ -1,4 +1,5 @@
 /** Goal: a cluster that comes and goes keeps no Job for ever, and one that was in trouble is tried by one Job before the others come. */
+import { Registry } from 'prom-client';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { writtenRecordOf } from '../../manager/api/records.ts';
 import { WORKER_CLUSTERS } from '../../manager/api/worker-cluster.ts';
@@ -12,9 +13,11 @@ import { startWorkerPresence } from '../support/worker-presence.ts';
 let world: DispatchWorld;
 let eu: WorkerSide;
 let us: WorkerSide;
+let registry: Registry;
 let presence: { readonly stop: () => void } | undefined;
 beforeEach(async () => {
-  world = await createDispatchWorld();
+  registry = new Registry();
+  world = await createDispatchWorld({ registry });
   eu = world.worker('eu-1');
   us = world.worker('us-2');
 });
@@ -34,6 +37,10 @@ const able = async (): Promise<string> => {
   const { status } = await world.home.get(WORKER_CLUSTERS, { namespace: '', name: 'eu-1' });
   const condition = findCondition(status?.conditions, 'Able');
   return `${condition?.status} ${condition?.reason}: ${condition?.message}`;
+};
+const ready = async (): Promise<string | undefined> => {
+  const { status } = await world.home.get(WORKER_CLUSTERS, { namespace: '', name: 'eu-1' });
+  return findCondition(status?.conditions, 'Ready')?.status;
 };
 /** The copy there as its worker has it: what is told to rest rests, and the rest is stopped by its fence, or runs. */
 async function worker(name: string, fenced: boolean): Promise<void> {
@@ -122,6 +129,36 @@ test('trust comes back with time: one Job after the other at first, then all', a
   expect([await able(), await placed()]).toEqual([expect.stringMatching(/^Unknown Trying: one Job shows whether/), 1]);
   await world.settle(65_000);
   expect([await able(), await placed()]).toEqual([expect.stringMatching(/^True /), 3]);
+});
+
+test('Jobs that run are not planned anew when their cluster comes and goes, and report a loss of a minute', async () => {
+  const jobs = Array.from({ length: 20 }, (_, index) => `runs-${index}`);
+  await runOnEu(...jobs.map((name) => [name, {}] as const));
+  const planned = async (): Promise<number> => {
+    const { values } = (await registry.getSingleMetric('workqueue_adds_total')?.get()) ?? { values: [] };
+    return values.find(({ labels }) => labels['name'] === 'mirror')?.value ?? 0;
+  };
+  const lossReports = async (): Promise<number> => {
+    const all = await Promise.all(jobs.map((name) => world.job(name)));
+    return all.filter(({ status }) => findCondition(status?.conditions, 'Dispatched')?.message?.includes('lost since')).length;
+  };
+  await world.settle(30_000);
+  const before = await planned();
+  for (let time = 0; time < 2; time++) {
+    eu.line.state = 'refused';
+    await world.settle(50_000);
+    expect(await ready()).toBe('False');
+    eu.line.state = 'up';
+    await world.settle(20_000);
+    expect(await ready()).toBe('True');
+  }
+  expect([(await planned()) - before, await lossReports()]).toEqual([0, 0]);
+  eu.line.state = 'refused';
+  await world.settle(90_000);
+  expect(await lossReports()).toBe(jobs.length);
+  eu.line.state = 'up';
+  await world.settle(20_000);
+  expect(await lossReports()).toBe(0);
 });
 
 test('a cluster where copies could not be made is tried by one Job, not by all that wait', async () => {

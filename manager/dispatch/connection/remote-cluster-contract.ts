@@ -149,8 +149,10 @@ export type RemoteClusterOptions = {
   readonly objectWaiters: ObjectWaiters;
   /** A copy of this Job has changed. */
   readonly onCopyChanged: (localKey: string) => void;
-  /** Contact was gained or lost, or {@link RemoteCluster.hasShownAll} has changed. */
-  readonly onContactChanged: (cluster: RemoteCluster) => void;
+  /** Contact was gained or lost. */
+  readonly onContactChanged: () => void;
+  /** Kinds or namespaces can be read now, or no longer, or {@link RemoteCluster.hasShownAll} has changed. */
+  readonly onViewChanged: () => void;
   /** The health has changed, in contact or otherwise. */
   readonly onHealthChanged: (cluster: RemoteCluster) => void;
   /** Memory for the cached Jobs and nodes. */

@@ -103,8 +103,8 @@ class ConnectedCluster implements RemoteCluster {
       metrics: workqueues.of('start-inquiries', name),
       onAnswer: (localKey) => options.onCopyChanged(localKey),
     });
-    const onReadable = (): void => (this.#contact.judgeAgain(), options.onContactChanged(this));
-    const onKindsChanged = (): void => (this.#report(), options.onContactChanged(this));
+    const onReadable = (): void => (this.#contact.judgeAgain(), options.onViewChanged());
+    const onKindsChanged = (): void => (this.#report(), options.onViewChanged());
     const informers = createClusterInformers(options, { ...watching, onReadable, onKindsChanged });
     ({ copies: this.#copies, served: this.#served, nodes: this.#nodes } = informers);
     const onFound = (): void => this.#report();
@@ -142,7 +142,7 @@ class ConnectedCluster implements RemoteCluster {
       allJobs: informers.allJobs,
       unlisted: () => this.#served.unlisted(),
       inPlace: (key, job) => options.inPlace(key, [{ cluster: name, job, deleting: false }]),
-      onComplete: () => options.onContactChanged(this),
+      onComplete: () => options.onViewChanged(),
     });
     this.#reconciliation = createReconciliation({
       asked: () => this.#tokenAsked(),
@@ -165,7 +165,7 @@ class ConnectedCluster implements RemoteCluster {
       onFound: () => this.#creates.forget(),
       onProbed: () => this.#reconciliation.wake(),
       onHealth: () => this.#report(),
-      onContactChanged: () => options.onContactChanged(this),
+      onContactChanged: () => options.onContactChanged(),
     });
     this.#queue = createWorkqueue({ name: 'copies', clock, rateLimit: RATE_LIMIT, metrics: workqueues.of('copies', name) });
   }

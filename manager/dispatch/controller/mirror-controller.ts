@@ -10,12 +10,15 @@ import { isProvenAtRest } from '../../api/rest-proof.ts';
 import type { RemoteCluster } from '../connection/remote-cluster-contract.ts';
 import { decideMirror } from '../decisions/decide-mirror.ts';
 import { hasEndedCopy } from '../mirror/awaited-ends.ts';
+import { contactDependence } from '../mirror/contact-dependence.ts';
 import { isInPlace } from '../mirror/in-place.ts';
 import { type Copy, isTriedAnyway, isUnreported, mayBeAnywhere, type MirrorGroup, recordIn } from '../mirror/mirror-group.ts';
 import { recordedPlace } from '../mirror/recorded-place.ts';
 import { createOwnWrites, type OwnWrites } from '../writes/own-writes.ts';
+import { createContactDependents } from './contact-dependents.ts';
 import { type CopyActions, createCopyActions } from './copy-actions.ts';
 import { createHomeWriter, type HomeWriter } from './home-writer.ts';
+import { createLossReports, type LossReports } from './loss-reports.ts';
 import type { MirrorControllerDeps } from './mirror-controller-deps.ts';
 import { createRecordedJobs, recordedIn } from './recorded-jobs.ts';
 import { createStatusLag, type StatusLag } from './status-lag.ts';
@@ -45,6 +48,12 @@ export interface MirrorController {
    * and goes.
    */
   wakeJobsOf(cluster: ConcernedCluster): void;
+  /** Contact to this cluster was lost or found: enqueues the Jobs that depend on it. */
+  contactChanged(cluster: string): void;
+  /** The cluster counts as lost: its Jobs are enqueued when they are to report that, in `inMs`. */
+  lost(cluster: string, inMs: number): void;
+  /** The cluster does not count as lost any more. */
+  found(cluster: string): void;
   /** Whether each of these copies may run, or rests. */
   inPlace(localKey: string, copies: readonly Copy[]): boolean;
   /** Carries out what a Job needs on one cluster; called by the queue of that cluster. */
@@ -65,6 +74,8 @@ class Mirror implements MirrorController {
   readonly #ownWrites: OwnWrites<WorkObject>;
   readonly #traces = createTraces();
   readonly #recorded = createRecordedJobs();
+  readonly #dependents = createContactDependents();
+  readonly #lossReports: LossReports;
   readonly #lag: StatusLag;
   readonly #homeWriter: HomeWriter;
   readonly #copyActions: CopyActions;
@@ -78,6 +89,9 @@ class Mirror implements MirrorController {
   constructor(deps: MirrorControllerDeps) {
     this.#deps = deps;
     this.#lag = createStatusLag(deps);
+    this.#lossReports = createLossReports(deps.clock, (name) => {
+      this.wakeJobsOf({ name, uid: deps.clusters.places.uidOf(name), localKeys: deps.clusters.get(name)?.localKeys() ?? [] });
+    });
     const rateLimit = { baseDelayMs: 20, maxDelayMs: 30_000 };
     this.#queue = createWorkqueue({ name: 'mirror', clock: deps.clock, rateLimit, metrics: deps.metrics.workqueues.of('mirror') });
     this.#ownWrites = createOwnWrites(deps.jobs);
@@ -143,6 +157,19 @@ class Mirror implements MirrorController {
     this.#queue.addInBulk(localKeys);
   }
 
+  contactChanged(cluster: string): void {
+    this.#queue.addInBulk(this.#dependents.of(cluster));
+  }
+
+  lost(cluster: string, inMs: number): void {
+    this.#lossReports.lost(cluster, inMs);
+  }
+
+  found(cluster: string): void {
+    this.#lossReports.found(cluster);
+    this.contactChanged(cluster);
+  }
+
   inPlace(localKey: string, copies: readonly Copy[]): boolean {
     const local = this.#localOf(localKey);
     const record = local && recordIn(this.#deps.readRecord(local));
@@ -152,7 +179,10 @@ class Mirror implements MirrorController {
 
   async run(signal: AbortSignal): Promise<void> {
     const { log } = this.#deps;
-    onAbort(signal, () => this.#queue.shutDown());
+    onAbort(signal, () => {
+      this.#queue.shutDown();
+      this.#lossReports.stop();
+    });
     const reconcile = (key: string): Promise<ReconcileResult> => this.#reconcileHome(key);
     await runController({ name: 'mirror', queue: this.#queue, concurrency: CONCURRENCY, reconcile, log });
   }
@@ -182,7 +212,7 @@ class Mirror implements MirrorController {
     const concerned = new Set(this.#clustersWith(key).map(({ name }) => name));
     if (place?.kind === 'Known') concerned.add(place.cluster);
     if (local !== undefined && mayBeAnywhere(kind, local, record)) for (const name of clusters.names()) concerned.add(name);
-    return {
+    const group: MirrorGroup = {
       kind: kind.of(parseKey(key).name),
       local,
       record,
@@ -199,6 +229,8 @@ class Mirror implements MirrorController {
       nameHeldSinceMs: this.#nameHeldSinceMs.get(key),
       endedSinceMs: this.#endedSinceMs.get(key),
     };
+    this.#dependents.set(key, contactDependence(group));
+    return group;
   }
 
   #localOf(key: string): DeepReadonly<WorkObject> | undefined {

@@ -21,17 +21,17 @@ export const CLUSTER: ClusterView = {
 export const CONNECTING: ClusterView = { ...CLUSTER, contact: 'Connecting' };
 export const LOST: ClusterView = { ...CLUSTER, contact: 'Lost' };
 
-export const plan = (
+export const groupOf = (
   local: Job | undefined,
   copies: readonly Copy[],
   clusters: Record<string, ClusterView> = {},
   parts: Partial<MirrorGroup> = {},
-): MirrorPlan => {
+): MirrorGroup => {
   const record: ParsedRecord = local === undefined ? { kind: 'None' } : recordOn(local);
   const last = recordIn(record);
   const views = new Map(Object.entries({ 'eu-1': CLUSTER, 'us-2': CLUSTER, ...clusters }));
   const known = { has: (name: string) => views.has(name), uidOf: () => undefined, nameOf: () => undefined };
-  const group: MirrorGroup = {
+  return {
     kind: JOB_KIND,
     local,
     record,
@@ -44,8 +44,8 @@ export const plan = (
     podFenceImage: 'fence:1',
     ...parts,
   };
-  return decideMirror(group, NOW);
 };
+export const plan = (...situation: Parameters<typeof groupOf>): MirrorPlan => decideMirror(groupOf(...situation), NOW);
 
 export const copyOn = (
   cluster: string,
