@@ -2,7 +2,8 @@ import type { KubeClient } from '../shared/kube/client.ts';
 import { fencedClient } from '../shared/kube/fenced-client.ts';
 import { createLeaseHold } from '../shared/kube/lease-hold.ts';
 import { runAsLeader, type LeaderElectionOptions } from '../shared/kube/leader-election.ts';
-import { createWorker, restoredError, type Logs, type Presence, type Worker, type WorkerDeps } from './worker.ts';
+import type { Logs, Presence } from './job-parts.ts';
+import { createWorker, restoredError, type Worker, type WorkerDeps } from './worker.ts';
 
 export type ElectedWorkerDeps = WorkerDeps & {
   readonly client: KubeClient;

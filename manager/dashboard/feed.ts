@@ -70,60 +70,120 @@ type Feed = {
 };
 
 export function createFeeds(deps: FeedsDeps): Feeds {
-  const { index, clock, newId } = deps;
-  const feeds = new Map<string, Feed>();
-  let touchedIds = new Set<string>();
-  let cohorts: readonly CohortNode[] | undefined;
-  let isTicking = false;
-  let tickedMs = Number.NEGATIVE_INFINITY;
-  const wake = (): void => {
-    if (isTicking || feeds.size === 0) return;
-    isTicking = true;
-    clock.schedule(tick, Math.max(SOON_MS, tickedMs + TICK_MS - clock.monotonic()));
-  };
+  return new OverviewFeeds(deps);
+}
 
-  const tick = (): void => {
-    isTicking = false;
-    tickedMs = clock.monotonic();
-    advanceAll();
-  };
+class OverviewFeeds implements Feeds {
+  readonly #deps: FeedsDeps;
+  readonly #feeds = new Map<string, Feed>();
+  #touchedIds = new Set<string>();
+  #knownCohorts: readonly CohortNode[] | undefined;
+  #isTicking = false;
+  #tickedMs = Number.NEGATIVE_INFINITY;
 
-  const advanceAll = (): void => {
-    const { jobs, ids } = takeTouched();
+  constructor(deps: FeedsDeps) {
+    this.#deps = deps;
+  }
+
+  get size(): number {
+    return this.#feeds.size;
+  }
+
+  touched(id: string): void {
+    this.#touchedIds.add(id);
+    // The totals of cohorts depend on all queues and cohorts.
+    if (id.startsWith('queue/') || id.startsWith('cohort/')) this.#knownCohorts = undefined;
+    this.#wake();
+  }
+
+  jobsTouched(): void {
+    if (this.#feeds.size > 0) this.#wake();
+    else this.#deps.index.takeChanges();
+  }
+
+  async *follow(rights: Rights, lastEventId: string | undefined, signal: AbortSignal): AsyncIterable<FeedEvent> {
+    const feed = this.#feedOf(rights);
+    feed.followers++;
+    const [, epoch, number] = /^([\w-]+)\.(\d{1,15})$/.exec(lastEventId ?? '') ?? [];
+    const last = Number(number);
+    let position = epoch === feed.epoch && last < feed.next && last >= feed.first - 1 ? last + 1 : undefined;
+    let go = (): void => undefined;
+    const leave = (): void => go();
+    signal.addEventListener('abort', leave, { once: true });
+    try {
+      while (!signal.aborted) {
+        if (position === undefined || position < feed.first) {
+          const snapshot = this.#snapshotOf(feed);
+          position = feed.next;
+          yield snapshot;
+        } else if (position < feed.next) {
+          const event = feed.events[position - feed.first];
+          position++;
+          if (event !== undefined) yield event;
+        } else
+          await new Promise<void>((resolve) => {
+            go = resolve;
+            feed.waiting.add(go);
+          });
+      }
+    } finally {
+      signal.removeEventListener('abort', leave);
+      feed.waiting.delete(go);
+      feed.followers--;
+      feed.idleSinceMs = this.#deps.clock.monotonic();
+      if (feed.followers === 0) this.#deps.clock.schedule(() => this.#removeIdle(), IDLE_MS + SOON_MS);
+    }
+  }
+
+  #wake(): void {
+    if (this.#isTicking || this.#feeds.size === 0) return;
+    this.#isTicking = true;
+    this.#deps.clock.schedule(() => this.#tick(), Math.max(SOON_MS, this.#tickedMs + TICK_MS - this.#deps.clock.monotonic()));
+  }
+
+  #tick(): void {
+    this.#isTicking = false;
+    this.#tickedMs = this.#deps.clock.monotonic();
+    this.#advanceAll();
+  }
+
+  #advanceAll(): void {
+    const { jobs, ids } = this.#takeTouched();
     const jsonOf = jsonOfLines();
-    for (const feed of feeds.values()) advance(feed, jobs, ids, jsonOf);
-  };
+    for (const feed of this.#feeds.values()) this.#advance(feed, jobs, ids, jsonOf);
+  }
 
   /** Removes feeds that stayed without viewers. */
-  const removeIdle = (): void => {
-    const nowMs = clock.monotonic();
-    for (const [key, feed] of feeds) if (feed.followers === 0 && nowMs - feed.idleSinceMs >= IDLE_MS) feeds.delete(key);
-  };
+  #removeIdle(): void {
+    const nowMs = this.#deps.clock.monotonic();
+    for (const [key, feed] of this.#feeds) if (feed.followers === 0 && nowMs - feed.idleSinceMs >= IDLE_MS) this.#feeds.delete(key);
+  }
 
   /** All items and Jobs that have changed, with the items that depend on them. */
-  const takeTouched = (): { readonly jobs: ReadonlyMap<string, JobLine | undefined>; readonly ids: ReadonlySet<string> } => {
-    const changes = index.takeChanges();
-    const ids = touchedIds;
-    touchedIds = new Set();
+  #takeTouched(): { readonly jobs: ReadonlyMap<string, JobLine | undefined>; readonly ids: ReadonlySet<string> } {
+    const changes = this.#deps.index.takeChanges();
+    const ids = this.#touchedIds;
+    this.#touchedIds = new Set();
     for (const name of changes.clusters) ids.add(clusterId(name));
     for (const key of changes.localQueues) {
       const [namespace = '', name = ''] = key.split('/');
-      const behind = deps.localQueues.get({ namespace, name })?.spec.clusterQueue;
+      const behind = this.#deps.localQueues.get({ namespace, name })?.spec.clusterQueue;
       ids.add(localQueueId(key));
       if (behind !== undefined) ids.add(queueId(behind));
     }
     if (changes.jobs.size > 0) ids.add(TOTALS_ID);
     if ([...changes.jobs.values()].some((line) => line === undefined || hasEnded(line))) ids.add(ENDED_ID);
-    if (cohorts === undefined) {
-      cohorts = cohortsOf(deps);
-      for (const { name } of cohorts) ids.add(cohortId(name));
-    }
+    if (this.#knownCohorts === undefined) for (const { name } of this.#cohorts()) ids.add(cohortId(name));
     return { jobs: changes.jobs, ids };
-  };
+  }
+
+  #cohorts(): readonly CohortNode[] {
+    return (this.#knownCohorts ??= cohortsOf(this.#deps));
+  }
 
   /** Updates one item; undefined where it is as it was sent. `lines` receives the Jobs that no item has listed before. */
-  const bring = (feed: Feed, id: string, lines: Map<string, JobLine>): string | undefined => {
-    const item = overviewItem(deps, (cohorts ??= cohortsOf(deps)), id, feed.rights);
+  #bring(feed: Feed, id: string, lines: Map<string, JobLine>): string | undefined {
+    const item = overviewItem(this.#deps, this.#cohorts(), id, feed.rights);
     const before = feed.items.get(id);
     const json = item && JSON.stringify(sentItem(item));
     if (json === before?.json) return undefined;
@@ -141,15 +201,15 @@ export function createFeeds(deps: FeedsDeps): Feeds {
     if (json === undefined) feed.items.delete(id);
     else feed.items.set(id, { json, keys: listed.map(({ key }) => key) });
     return json ?? 'null';
-  };
+  }
 
-  const advance = (feed: Feed, jobs: ReadonlyMap<string, JobLine | undefined>, ids: ReadonlySet<string>, jsonOf: JsonOfLine): void => {
+  #advance(feed: Feed, jobs: ReadonlyMap<string, JobLine | undefined>, ids: ReadonlySet<string>, jsonOf: JsonOfLine): void {
     const items = new Map<string, string>();
     const lines = new Map<string, JobLine>();
     // A cohort without an object ends without an event of its own.
     const known = ids.size === 0 ? [] : [...feed.items.keys()].filter((id) => id.startsWith('cohort/') && !ids.has(id));
     for (const id of [...ids, ...known]) {
-      const json = bring(feed, id, lines);
+      const json = this.#bring(feed, id, lines);
       if (json !== undefined) items.set(id, json);
     }
     const visible = [...jobs].filter(([key]) => seesIt(feed.rights.namespaces, namespaceOf({ key })));
@@ -163,17 +223,17 @@ export function createFeeds(deps: FeedsDeps): Feeds {
       lines: [...lines.values()],
       gone: sent.flatMap(([key, line]) => (line === undefined ? [key] : [])),
       more: visible.length - sent.length,
-      atMs: clock.now(),
+      atMs: this.#deps.clock.now(),
     };
-    keep(feed, eventOf(`${feed.epoch}.${feed.next}`, 'change', change, jsonOf));
-  };
+    this.#keep(feed, eventOf(`${feed.epoch}.${feed.next}`, 'change', change, jsonOf));
+  }
 
-  const keep = (feed: Feed, event: FeedEvent): void => {
+  #keep(feed: Feed, event: FeedEvent): void {
     feed.events.push(event);
     feed.bytes += event.frame.byteLength;
     feed.next++;
     feed.snapshot = undefined;
-    const bytesMax = Math.min(REPLAY_BYTES_MAX, ALL_REPLAY_BYTES_MAX / feeds.size);
+    const bytesMax = Math.min(REPLAY_BYTES_MAX, ALL_REPLAY_BYTES_MAX / this.#feeds.size);
     while (feed.events.length > 1 && (feed.bytes > bytesMax || feed.events.length > REPLAY_EVENTS_MAX)) {
       feed.bytes -= feed.events.shift()?.frame.byteLength ?? 0;
       feed.first++;
@@ -181,30 +241,30 @@ export function createFeeds(deps: FeedsDeps): Feeds {
     const waiting = [...feed.waiting];
     feed.waiting.clear();
     for (const go of waiting) go();
-  };
+  }
 
-  const snapshotOf = (feed: Feed): FeedEvent => {
+  #snapshotOf(feed: Feed): FeedEvent {
     if (feed.snapshot === undefined) {
       const items = new Map([...feed.items].map(([id, { json }]) => [id, json]));
       // Lines are those of now: the next event updates a Job that has changed or gone since.
-      const lines = [...feed.listed.keys()].flatMap((key) => index.get(key) ?? []);
-      const whole = { items, jobs: [], lines, gone: [], more: 0, atMs: clock.now() };
+      const lines = [...feed.listed.keys()].flatMap((key) => this.#deps.index.get(key) ?? []);
+      const whole = { items, jobs: [], lines, gone: [], more: 0, atMs: this.#deps.clock.now() };
       feed.snapshot = eventOf(`${feed.epoch}.${feed.next - 1}`, 'yard', whole, jsonOfLines());
     }
     return feed.snapshot;
-  };
+  }
 
-  const feedOf = (rights: Rights): Feed => {
+  #feedOf(rights: Rights): Feed {
     const key = rightsKey(rights);
-    const found = feeds.get(key);
+    const found = this.#feeds.get(key);
     if (found !== undefined) return found;
-    const idle = feeds.size >= FEEDS_MAX ? [...feeds].find(([, { followers }]) => followers === 0)?.[0] : undefined;
-    if (idle !== undefined) feeds.delete(idle);
+    const idle = this.#feeds.size >= FEEDS_MAX ? [...this.#feeds].find(([, { followers }]) => followers === 0)?.[0] : undefined;
+    if (idle !== undefined) this.#feeds.delete(idle);
     // Changes that other feeds have not sent yet are part of this feed's first snapshot.
-    advanceAll();
+    this.#advanceAll();
     const feed: Feed = {
       rights,
-      epoch: newId(),
+      epoch: this.#deps.newId(),
       items: new Map(),
       listed: new Map(),
       events: [],
@@ -213,62 +273,13 @@ export function createFeeds(deps: FeedsDeps): Feeds {
       next: 1,
       snapshot: undefined,
       followers: 0,
-      idleSinceMs: clock.monotonic(),
+      idleSinceMs: this.#deps.clock.monotonic(),
       waiting: new Set(),
     };
-    for (const id of overviewIds(deps, (cohorts ??= cohortsOf(deps)), rights)) bring(feed, id, new Map());
-    feeds.set(key, feed);
+    for (const id of overviewIds(this.#deps, this.#cohorts(), rights)) this.#bring(feed, id, new Map());
+    this.#feeds.set(key, feed);
     return feed;
-  };
-
-  return {
-    get size() {
-      return feeds.size;
-    },
-    touched(id) {
-      touchedIds.add(id);
-      // The totals of cohorts depend on all queues and cohorts.
-      if (id.startsWith('queue/') || id.startsWith('cohort/')) cohorts = undefined;
-      wake();
-    },
-    jobsTouched() {
-      if (feeds.size > 0) wake();
-      else index.takeChanges();
-    },
-    async *follow(rights, lastEventId, signal) {
-      const feed = feedOf(rights);
-      feed.followers++;
-      const [, epoch, number] = /^([\w-]+)\.(\d{1,15})$/.exec(lastEventId ?? '') ?? [];
-      const last = Number(number);
-      let position = epoch === feed.epoch && last < feed.next && last >= feed.first - 1 ? last + 1 : undefined;
-      let go = (): void => undefined;
-      const leave = (): void => go();
-      signal.addEventListener('abort', leave, { once: true });
-      try {
-        while (!signal.aborted) {
-          if (position === undefined || position < feed.first) {
-            const snapshot = snapshotOf(feed);
-            position = feed.next;
-            yield snapshot;
-          } else if (position < feed.next) {
-            const event = feed.events[position - feed.first];
-            position++;
-            if (event !== undefined) yield event;
-          } else
-            await new Promise<void>((resolve) => {
-              go = resolve;
-              feed.waiting.add(go);
-            });
-        }
-      } finally {
-        signal.removeEventListener('abort', leave);
-        feed.waiting.delete(go);
-        feed.followers--;
-        feed.idleSinceMs = clock.monotonic();
-        if (feed.followers === 0) clock.schedule(removeIdle, IDLE_MS + SOON_MS);
-      }
-    },
-  };
+  }
 }
 
 /** A change with its items as JSON. */

@@ -80,127 +80,191 @@ const NO_CAUSES: ReadonlyMap<string, number> = new Map<string, number>();
 const ENDED_MAX = 24;
 
 export function createJobIndex(kind: WorkKind<Job>): JobIndex {
-  const entries = new Map<string, Entry>();
-  const waiting = new Map<string, Lines>();
-  const causes = new Map<string, Map<string, number>>();
-  const running = new Map<string, Map<string, Lines>>();
-  const ended = new Map<string, JobLine[]>();
-  const counts = new Map<string, Map<JobState, number>>();
-  const held = new Map<string, Map<string, Amount>>();
-  const heldInQueues = new Map<string, Map<string, Amount>>();
+  return new LiveJobIndex(kind);
+}
+
+class LiveJobIndex implements JobIndex {
+  readonly handler: EventHandler<Job>;
+  readonly #entries = new Map<string, Entry>();
+  readonly #waiting = new Map<string, Lines>();
+  readonly #causes = new Map<string, Map<string, number>>();
+  readonly #running = new Map<string, Map<string, Lines>>();
+  readonly #ended = new Map<string, JobLine[]>();
+  readonly #counts = new Map<string, Map<JobState, number>>();
+  readonly #held = new Map<string, Map<string, Amount>>();
+  readonly #heldInQueues = new Map<string, Map<string, Amount>>();
   /** By cluster, then by key of the Job. */
-  const avoided = new Map<string, Map<string, Avoiding>>();
-  let byAge: Entry[] = [];
-  let isSorted = true;
-  let lines: readonly JobLine[] | undefined = [];
-  let version = 0;
-  let changes = noChanges();
+  readonly #avoided = new Map<string, Map<string, Avoiding>>();
+  #byAge: Entry[] = [];
+  #isSorted = true;
+  #lines: readonly JobLine[] | undefined = [];
+  #version = 0;
+  #changes = noChanges();
 
-  const placesOf = (line: JobLine): { readonly cluster?: string; readonly localQueue?: string } => {
-    if (hasEnded(line) || line.canary === true) return {};
-    if (isQueued(line) && line.queue !== undefined) return { localQueue: `${namespaceOf(line)}/${line.queue}` };
-    return line.cluster === undefined ? {} : { cluster: line.cluster };
-  };
+  constructor(kind: WorkKind<Job>) {
+    const seen = (job: DeepReadonly<Job>): void => this.#put(workKey(job.metadata), jobLine(job, kind), chargeOf(job), job.metadata.labels);
+    this.handler = { added: seen, updated: seen, deleted: (job) => this.#put(workKey(job.metadata), undefined) };
+  }
 
-  const count = (line: JobLine, by: 1 | -1): void => {
-    if (line.canary === true) return;
-    const namespace = namespaceOf(line);
-    const states = counts.get(namespace) ?? new Map<JobState, number>();
-    counts.set(namespace, states);
-    add(states, line.state, by);
-    if (states.size === 0) counts.delete(namespace);
-  };
+  get(key: string): JobLine | undefined {
+    return this.#entries.get(key)?.line;
+  }
 
-  const countCause = (localQueue: string, { cause = '' }: JobLine, by: 1 | -1): void => {
-    const there = causes.get(localQueue) ?? new Map<string, number>();
-    causes.set(localQueue, there);
-    add(there, cause, by);
-    if (there.size === 0) causes.delete(localQueue);
-  };
+  labelsOf({ key }: JobLine): Labels {
+    return this.#entries.get(key)?.labels ?? NO_LABELS;
+  }
 
-  const hold = (places: Map<string, Map<string, Amount>>, place: string, requests: Requests, isMore: boolean): void => {
-    const there = places.get(place) ?? new Map<string, Amount>();
-    places.set(place, there);
-    for (const [resource, amount] of requests) {
-      const now = there.get(resource) ?? ZERO;
-      const next = isMore ? plus(now, amount) : minus(now, amount);
-      if (next === ZERO) there.delete(resource);
-      else there.set(resource, next);
+  ordered(): readonly JobLine[] {
+    if (!this.#isSorted) this.#byAge.sort(compareAge);
+    this.#isSorted = true;
+    if (this.#byAge.length > this.#entries.size) this.#byAge = this.#byAge.filter(({ line }) => line !== undefined);
+    this.#lines ??= this.#byAge.toReversed().flatMap(({ line }) => line ?? []);
+    return this.#lines;
+  }
+
+  waitingIn(localQueue: string, most: number): Some {
+    const there = this.#waiting.get(localQueue);
+    return { count: there?.size ?? 0, first: there === undefined ? [] : take(there.values(), most) };
+  }
+
+  causesIn(localQueue: string): ReadonlyMap<string, number> {
+    return this.#causes.get(localQueue) ?? NO_CAUSES;
+  }
+
+  runningOn(cluster: string, namespaces: Seen, most: number): Some {
+    const there = this.#running.get(cluster) ?? new Map<string, Lines>();
+    const visible = namespaces === 'All' ? [...there.values()] : [...namespaces.keys()].flatMap((each) => there.get(each) ?? []);
+    const latest = visible.flatMap((each) => [...each.values()].slice(-most));
+    return {
+      count: visible.reduce((sum, { size }) => sum + size, 0),
+      first: latest.toSorted((a, b) => (b.admittedMs ?? 0) - (a.admittedMs ?? 0) || compareText(a.key, b.key)).slice(0, most),
+    };
+  }
+
+  ended(namespaces: Seen, most: number): readonly JobLine[] {
+    const visible =
+      namespaces === 'All' ? [...this.#ended.values()] : [...namespaces.keys()].flatMap((each) => [this.#ended.get(each) ?? []]);
+    return visible.flat().toSorted(byEnd).slice(0, most);
+  }
+
+  heldOn(cluster: string): Requests {
+    return this.#held.get(cluster) ?? NOTHING;
+  }
+
+  heldBy(localQueue: string): Requests {
+    return this.#heldInQueues.get(localQueue) ?? NOTHING;
+  }
+
+  requestsOf(key: string): Requests {
+    return this.#entries.get(key)?.charge.requests ?? NOTHING;
+  }
+
+  earlierOf(key: string): Earlier | undefined {
+    return this.#entries.get(key)?.charge.earlier;
+  }
+
+  avoiding(cluster: string, namespaces: Seen, most: number): readonly Avoiding[] {
+    const found: Avoiding[] = [];
+    for (const each of this.#avoided.get(cluster)?.values() ?? []) {
+      if (found.length >= most) break;
+      if (seesIt(namespaces, namespaceOf({ key: each.job }))) found.push(each);
     }
-    if (there.size === 0) places.delete(place);
-  };
+    return found;
+  }
 
-  const avoid = (key: string, { avoids }: Charge, isMore: boolean): void => {
+  totals(namespaces: Seen): Readonly<Partial<Record<JobState, number>>> {
+    const states: Partial<Record<JobState, number>> = {};
+    const visible =
+      namespaces === 'All' ? [...this.#counts.values()] : [...namespaces.keys()].flatMap((each) => this.#counts.get(each) ?? []);
+    for (const each of visible) for (const [state, number] of each) states[state] = (states[state] ?? 0) + number;
+    return states;
+  }
+
+  namespaces(): readonly string[] {
+    return [...this.#counts.keys()];
+  }
+
+  version(): number {
+    return this.#version;
+  }
+
+  takeChanges(): IndexChanges {
+    const taken = this.#changes;
+    this.#changes = noChanges();
+    return taken;
+  }
+
+  #avoid(key: string, { avoids }: Charge, isMore: boolean): void {
     for (const { cluster, ...avoiding } of avoids) {
-      const there = avoided.get(cluster) ?? new Map<string, Avoiding>();
-      avoided.set(cluster, there);
+      const there = this.#avoided.get(cluster) ?? new Map<string, Avoiding>();
+      this.#avoided.set(cluster, there);
       if (isMore) there.set(key, { job: key, ...avoiding });
       else there.delete(key);
-      if (there.size === 0) avoided.delete(cluster);
+      if (there.size === 0) this.#avoided.delete(cluster);
     }
-  };
+  }
 
-  const leave = (line: JobLine, charge: Charge, next: JobLine | undefined): void => {
-    count(line, -1);
-    if (!hasEnded(line)) avoid(line.key, charge, false);
+  #leave(line: JobLine, charge: Charge, next: JobLine | undefined): void {
+    if (line.canary !== true) count(this.#counts, namespaceOf(line), line.state, -1);
+    if (!hasEnded(line)) this.#avoid(line.key, charge, false);
     const { cluster, localQueue } = placesOf(line);
     const after = next && placesOf(next);
     if (localQueue !== undefined) {
-      changes.localQueues.add(localQueue);
-      countCause(localQueue, line, -1);
-      if (after?.localQueue !== localQueue) removeFrom(waiting, localQueue, line.key);
+      this.#changes.localQueues.add(localQueue);
+      count(this.#causes, localQueue, line.cause ?? '', -1);
+      if (after?.localQueue !== localQueue) removeFrom(this.#waiting, localQueue, line.key);
     }
     if (cluster !== undefined) {
-      changes.clusters.add(cluster);
-      hold(held, cluster, charge.requests, false);
-      if (line.queue !== undefined) hold(heldInQueues, `${namespaceOf(line)}/${line.queue}`, charge.requests, false);
-      const namespaces = running.get(cluster);
+      this.#changes.clusters.add(cluster);
+      hold(this.#held, cluster, charge.requests, false);
+      if (line.queue !== undefined) hold(this.#heldInQueues, `${namespaceOf(line)}/${line.queue}`, charge.requests, false);
+      const namespaces = this.#running.get(cluster);
       if (after?.cluster !== cluster && namespaces !== undefined) {
         removeFrom(namespaces, namespaceOf(line), line.key);
-        if (namespaces.size === 0) running.delete(cluster);
+        if (namespaces.size === 0) this.#running.delete(cluster);
       }
     }
     if (hasEnded(line) && (next === undefined || !hasEnded(next))) {
       const namespace = namespaceOf(line);
-      const left = (ended.get(namespace) ?? []).filter(({ key }) => key !== line.key);
-      if (left.length === 0) ended.delete(namespace);
-      else ended.set(namespace, left);
+      const left = (this.#ended.get(namespace) ?? []).filter(({ key }) => key !== line.key);
+      if (left.length === 0) this.#ended.delete(namespace);
+      else this.#ended.set(namespace, left);
     }
-  };
+  }
 
-  const enter = (line: JobLine, charge: Charge): void => {
-    count(line, 1);
-    if (!hasEnded(line)) avoid(line.key, charge, true);
-    const { cluster, localQueue } = placesOf(line);
+  #enter(line: JobLine, charge: Charge): void {
     const namespace = namespaceOf(line);
+    if (line.canary !== true) count(this.#counts, namespace, line.state, 1);
+    if (!hasEnded(line)) this.#avoid(line.key, charge, true);
+    const { cluster, localQueue } = placesOf(line);
     if (localQueue !== undefined) {
-      changes.localQueues.add(localQueue);
-      countCause(localQueue, line, 1);
-      linesOf(waiting, localQueue).set(line.key, line);
+      this.#changes.localQueues.add(localQueue);
+      count(this.#causes, localQueue, line.cause ?? '', 1);
+      linesOf(this.#waiting, localQueue).set(line.key, line);
     }
     if (cluster !== undefined) {
-      changes.clusters.add(cluster);
-      hold(held, cluster, charge.requests, true);
-      if (line.queue !== undefined) hold(heldInQueues, `${namespace}/${line.queue}`, charge.requests, true);
-      const namespaces = running.get(cluster) ?? new Map<string, Lines>();
-      running.set(cluster, namespaces);
+      this.#changes.clusters.add(cluster);
+      hold(this.#held, cluster, charge.requests, true);
+      if (line.queue !== undefined) hold(this.#heldInQueues, `${namespace}/${line.queue}`, charge.requests, true);
+      const namespaces = this.#running.get(cluster) ?? new Map<string, Lines>();
+      this.#running.set(cluster, namespaces);
       linesOf(namespaces, namespace).set(line.key, line);
     }
     if (hasEnded(line) && line.canary !== true) {
-      const others = (ended.get(namespace) ?? []).filter(({ key }) => key !== line.key);
-      ended.set(namespace, [line, ...others].toSorted(byEnd).slice(0, ENDED_MAX));
+      const others = (this.#ended.get(namespace) ?? []).filter(({ key }) => key !== line.key);
+      this.#ended.set(namespace, [line, ...others].toSorted(byEnd).slice(0, ENDED_MAX));
     }
-  };
+  }
 
-  const put = (key: string, next: JobLine | undefined, charge: Charge = NO_CHARGE, labels: Labels = NO_LABELS): void => {
-    const before = entries.get(key);
+  #put(key: string, next: JobLine | undefined, charge: Charge = NO_CHARGE, labels: Labels = NO_LABELS): void {
+    const before = this.#entries.get(key);
     const beforeLine = before?.line;
     if (beforeLine === undefined && next === undefined) return;
-    version++;
-    lines = undefined;
-    changes.jobs.set(key, next);
-    if (beforeLine !== undefined) leave(beforeLine, before?.charge ?? NO_CHARGE, next);
-    if (next !== undefined) enter(next, charge);
+    this.#version++;
+    this.#lines = undefined;
+    this.#changes.jobs.set(key, next);
+    if (beforeLine !== undefined) this.#leave(beforeLine, before?.charge ?? NO_CHARGE, next);
+    if (next !== undefined) this.#enter(next, charge);
     if (before !== undefined && next !== undefined && before.createdMs === next.createdMs) {
       before.line = next;
       before.charge = charge;
@@ -208,72 +272,20 @@ export function createJobIndex(kind: WorkKind<Job>): JobIndex {
       return;
     }
     if (before !== undefined) before.line = undefined;
-    entries.delete(key);
+    this.#entries.delete(key);
     if (next === undefined) return;
     const entry = { createdMs: next.createdMs, key, line: next, charge, labels };
-    entries.set(key, entry);
-    const last = byAge.at(-1);
-    if (last !== undefined && compareAge(last, entry) > 0) isSorted = false;
-    byAge.push(entry);
-  };
+    this.#entries.set(key, entry);
+    const last = this.#byAge.at(-1);
+    if (last !== undefined && compareAge(last, entry) > 0) this.#isSorted = false;
+    this.#byAge.push(entry);
+  }
+}
 
-  const seen = (job: DeepReadonly<Job>): void => put(workKey(job.metadata), jobLine(job, kind), chargeOf(job), job.metadata.labels);
-
-  return {
-    handler: { added: seen, updated: seen, deleted: (job) => put(workKey(job.metadata), undefined) },
-    get: (key) => entries.get(key)?.line,
-    labelsOf: ({ key }) => entries.get(key)?.labels ?? NO_LABELS,
-    ordered() {
-      if (!isSorted) byAge.sort(compareAge);
-      isSorted = true;
-      if (byAge.length > entries.size) byAge = byAge.filter(({ line }) => line !== undefined);
-      lines ??= byAge.toReversed().flatMap(({ line }) => line ?? []);
-      return lines;
-    },
-    waitingIn(localQueue, most) {
-      const there = waiting.get(localQueue);
-      return { count: there?.size ?? 0, first: there === undefined ? [] : take(there.values(), most) };
-    },
-    causesIn: (localQueue) => causes.get(localQueue) ?? NO_CAUSES,
-    runningOn(cluster, namespaces, most) {
-      const there = running.get(cluster) ?? new Map<string, Lines>();
-      const visible = namespaces === 'All' ? [...there.values()] : [...namespaces.keys()].flatMap((each) => there.get(each) ?? []);
-      const latest = visible.flatMap((each) => [...each.values()].slice(-most));
-      return {
-        count: visible.reduce((sum, { size }) => sum + size, 0),
-        first: latest.toSorted((a, b) => (b.admittedMs ?? 0) - (a.admittedMs ?? 0) || compareText(a.key, b.key)).slice(0, most),
-      };
-    },
-    ended(namespaces, most) {
-      const visible = namespaces === 'All' ? [...ended.values()] : [...namespaces.keys()].flatMap((each) => [ended.get(each) ?? []]);
-      return visible.flat().toSorted(byEnd).slice(0, most);
-    },
-    heldOn: (cluster) => held.get(cluster) ?? NOTHING,
-    heldBy: (localQueue) => heldInQueues.get(localQueue) ?? NOTHING,
-    requestsOf: (key) => entries.get(key)?.charge.requests ?? NOTHING,
-    earlierOf: (key) => entries.get(key)?.charge.earlier,
-    avoiding(cluster, namespaces, most) {
-      const found: Avoiding[] = [];
-      for (const each of avoided.get(cluster)?.values() ?? []) {
-        if (found.length >= most) break;
-        if (seesIt(namespaces, namespaceOf({ key: each.job }))) found.push(each);
-      }
-      return found;
-    },
-    totals(namespaces) {
-      const states: Partial<Record<JobState, number>> = {};
-      const visible = namespaces === 'All' ? [...counts.values()] : [...namespaces.keys()].flatMap((each) => counts.get(each) ?? []);
-      for (const each of visible) for (const [state, number] of each) states[state] = (states[state] ?? 0) + number;
-      return states;
-    },
-    namespaces: () => [...counts.keys()],
-    version: () => version,
-    takeChanges() {
-      const taken = changes;
-      changes = noChanges();
-      return taken;
-    },
-  };
+function placesOf(line: JobLine): { readonly cluster?: string; readonly localQueue?: string } {
+  if (hasEnded(line) || line.canary === true) return {};
+  if (isQueued(line) && line.queue !== undefined) return { localQueue: `${namespaceOf(line)}/${line.queue}` };
+  return line.cluster === undefined ? {} : { cluster: line.cluster };
 }
 
 /** No charge where the Job has no readable record. */
@@ -299,11 +311,27 @@ const compareText = (a: string, b: string): number => (a < b ? -1 : a > b ? 1 : 
 const compareAge = (a: Entry, b: Entry): number => a.createdMs - b.createdMs || compareText(a.key, b.key);
 const byEnd = (a: JobLine, b: JobLine): number => (b.endedMs ?? 0) - (a.endedMs ?? 0) || compareText(a.key, b.key);
 
-/** Adds to a count, which goes where it is nothing. */
-function add<K>(counts: Map<K, number>, key: K, by: number): void {
-  const next = (counts.get(key) ?? 0) + by;
-  if (next === 0) counts.delete(key);
-  else counts.set(key, next);
+/** Adds to a count at a place, which goes where it is nothing. */
+function count<K>(places: Map<string, Map<K, number>>, place: string, key: K, by: number): void {
+  const there = places.get(place) ?? new Map<K, number>();
+  places.set(place, there);
+  const next = (there.get(key) ?? 0) + by;
+  if (next === 0) there.delete(key);
+  else there.set(key, next);
+  if (there.size === 0) places.delete(place);
+}
+
+/** Adds requests to what is held at a place, or takes them away. */
+function hold(places: Map<string, Map<string, Amount>>, place: string, requests: Requests, isMore: boolean): void {
+  const there = places.get(place) ?? new Map<string, Amount>();
+  places.set(place, there);
+  for (const [resource, amount] of requests) {
+    const now = there.get(resource) ?? ZERO;
+    const next = isMore ? plus(now, amount) : minus(now, amount);
+    if (next === ZERO) there.delete(resource);
+    else there.set(resource, next);
+  }
+  if (there.size === 0) places.delete(place);
 }
 
 function linesOf(places: Map<string, Lines>, place: string): Lines {

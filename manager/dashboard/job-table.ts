@@ -39,7 +39,7 @@ export function createJobTable({ index, clusterQueueOf, turns, clock }: JobTable
 
   const find = async (query: JobQuery, namespaces: Seen): Promise<FoundJobs> => {
     const slices = createTimeSlices(clock, SLICE_MS);
-    const steps = findJobs(index.ordered(), query, namespaces, { labelsOf: index.labelsOf, clusterQueueOf });
+    const steps = findJobs(index.ordered(), query, namespaces, { labelsOf: (line) => index.labelsOf(line), clusterQueueOf });
     for (;;) {
       const step = steps.next();
       if (step.done === true) return step.value;

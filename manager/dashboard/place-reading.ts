@@ -24,7 +24,8 @@ import { jobsOf, mayEdit, parseWhatIfRequest } from './what-if-request.ts';
 import { clustersView, queuesView } from './shared-figures.ts';
 import type { WorkKind } from '../work-kind/work-kind.ts';
 import type { ClusterTimeLine, QueueTimeLine } from './past-views.ts';
-import type { ClusterAction, ClustersView, ClusterView, QueuesView, QueueView, SubmissionsView, WhatIfView, WithActions } from './views.ts';
+import type { SubmissionsView } from './submission-views.ts';
+import type { ClusterAction, ClustersView, ClusterView, QueuesView, QueueView, WhatIfView, WithActions } from './views.ts';
 import { parseWishes } from './wished-edits.ts';
 import type { OverviewSources } from './overview.ts';
 

@@ -6,7 +6,8 @@ import type { RefusedSubmission, SharedSubmissions } from '../api/shared-submiss
 import type { SubmissionQueueObject } from '../api/submission-queue.ts';
 import { conditionViews } from './condition-view.ts';
 import { seenUid, type Rights } from './rights.ts';
-import type { Health, SharedQueueView, SubmissionView } from './views.ts';
+import type { SharedQueueView, SubmissionView } from './submission-views.ts';
+import type { Health } from './views.ts';
 
 /** A SubmissionQueue, by its status. */
 export function submissionView(queue: DeepReadonly<SubmissionQueueObject>): SubmissionView {

@@ -8,10 +8,9 @@ import { endsWithin, sleep, type Clock } from '../../shared/runtime/clock.ts';
 import { omitUndefined } from '../../shared/runtime/omit-undefined.ts';
 import type { Logger } from '../../shared/runtime/logger.ts';
 import { aborted } from '../../shared/runtime/tasks.ts';
-import { hasOption, deliveryProblem, NOT_DELAYED, unlessGone, JobFailed, parkedMs, priorityOf, endedAttempt } from './bullmq-job.ts';
+import { hasOption, deliveryProblem, NOT_DELAYED, JobFailed, parkedMs, priorityOf, endedAttempt } from './bullmq-job.ts';
 import { serveControlQueue } from './control-queue.ts';
 import { GuardedWorker } from './guarded-worker.ts';
-import { transitionLine } from './progress.ts';
 import { withdrawRemoved } from './removed-submissions.ts';
 import { isCancelled } from './outcome.ts';
 import { createSubmissionMarks, type ParkedRecord, type SubmissionMarks } from './submission-marks.ts';
@@ -29,7 +28,8 @@ import {
 } from './submission-queue.ts';
 import { openRedis, type RedisConnection } from './redis-connection.ts';
 import type { RedisSettings } from './redis-settings.ts';
-import { textProblem } from './submission-text.ts';
+import { textProblem, type TextLimits } from './submission-text.ts';
+import { reportProgress, tellTails, type SubmissionLogs } from './submission-log.ts';
 import { formatWork } from '../work-kind/qualified-name.ts';
 
 export type BullmqQueueOptions = {
@@ -56,7 +56,6 @@ const ENDED_KEPT = { age: 24 * 3600, count: 50_000 };
 const EVENTS_KEPT = 1_000_000;
 /** Whoever connects with BullMQ's default sets the length back. */
 const EVENTS_KEPT_INTERVAL_MS = 2_000;
-const LOG_LINES_KEPT = 100;
 /** Any number of managers may die with a submission in hand: that is not its fault. */
 const STALLS_ALLOWED = 1_000_000;
 /** How soon another manager takes up what a dead one had in hand: at most both together. Being wrong about its death does no harm. */
@@ -97,6 +96,8 @@ class BullmqQueue implements SubmissionQueue {
   readonly #redis: RedisConnection;
   readonly #submissions: Queue;
   readonly #marks: SubmissionMarks;
+  readonly #limits: TextLimits;
+  readonly #logs: SubmissionLogs;
   /** Submissions whose end BullMQ is being given. */
   readonly #delivering = new WeakMap<Job, Delivery>();
   /** UIDs of Jobs that were withdrawn, until BullMQ has taken the end of their submissions. */
@@ -106,11 +107,13 @@ class BullmqQueue implements SubmissionQueue {
 
   constructor(options: BullmqQueueOptions) {
     this.#options = options;
-    const { redis, connection, name, prefix, log, tenant = 'shared' } = options;
+    const { redis, connection, name, prefix, log, clock, tenant = 'shared', textBytesMax = TEXT_BYTES_MAX, textDepthMax } = options;
     this.#redis = connection ?? openRedis(redis, log);
     this.#marks = createSubmissionMarks(this.#redis, tenant, `${prefix}:${name}`);
     this.#submissions = new Queue(name, { connection: this.#redis, prefix, streams: { events: { maxLen: EVENTS_KEPT } } });
     this.#submissions.on('error', (error) => this.#logTrouble(error));
+    this.#limits = { bytesMax: textBytesMax, ...omitUndefined({ depthMax: textDepthMax }) };
+    this.#logs = { redis: this.#redis, submissions: this.#submissions, marks: this.#marks, limits: this.#limits, clock };
   }
 
   async consume(
@@ -121,7 +124,7 @@ class BullmqQueue implements SubmissionQueue {
   ): Promise<void> {
     if (signal.aborted) return;
     const handlers = { accept, withdraw, refusedUnread };
-    const { name, prefix, concurrency, textBytesMax = TEXT_BYTES_MAX, textDepthMax, clock } = this.#options;
+    const { name, prefix, concurrency, clock } = this.#options;
     const process = async (job: Job, token = ''): Promise<unknown> => {
       const problem = worker.problemOf(job) ?? deliveryProblem(job, prefix);
       if (problem === undefined) return this.#process(job, token, handlers);
@@ -131,22 +134,17 @@ class BullmqQueue implements SubmissionQueue {
       refusedUnread(job.id ?? '', refusal);
       throw new UnrecoverableError(refusal.message);
     };
-    const worker = new GuardedWorker(
-      (text) => textProblem(text, { bytesMax: textBytesMax, ...omitUndefined({ depthMax: textDepthMax }) }),
-      name,
-      process,
-      {
-        connection: this.#redis,
-        prefix,
-        concurrency,
-        autorun: false,
-        maxStalledCount: STALLS_ALLOWED,
-        lockDuration: LOCK_MS,
-        stalledInterval: STALLED_CHECK_MS,
-        removeOnComplete: ENDED_KEPT,
-        removeOnFail: ENDED_KEPT,
-      },
-    );
+    const worker = new GuardedWorker((text) => textProblem(text, this.#limits), name, process, {
+      connection: this.#redis,
+      prefix,
+      concurrency,
+      autorun: false,
+      maxStalledCount: STALLS_ALLOWED,
+      lockDuration: LOCK_MS,
+      stalledInterval: STALLED_CHECK_MS,
+      removeOnComplete: ENDED_KEPT,
+      removeOnFail: ENDED_KEPT,
+    });
     worker.on('error', (error) => this.#logTrouble(error));
     worker.on('completed', (job) => this.#taken(job));
     worker.on('failed', (job) => job !== undefined && this.#taken(job));
@@ -178,39 +176,12 @@ class BullmqQueue implements SubmissionQueue {
     if (parked?.uid === uid) await this.#wake(parked.ref, parked);
   }
 
-  async report({ key, id }: SubmissionRef, progress: SubmissionProgress): Promise<void> {
-    const text = JSON.stringify(progress);
-    const told = await this.#marks.toldOf(key);
-    if (told === text) return;
-    const before = told === undefined ? undefined : (JSON.parse(told) as SubmissionProgress);
-    const line = transitionLine(before, progress, new Date(this.#options.clock.now()).toISOString());
-    const isTold = await unlessGone(async () => {
-      await this.#submissions.updateJobProgress(id, progress);
-      if (line !== undefined) await this.#submissions.addJobLog(id, line, LOG_LINES_KEPT);
-    });
-    if (isTold) await this.#marks.tell(key, text);
+  report(ref: SubmissionRef, progress: SubmissionProgress): Promise<void> {
+    return reportProgress(this.#logs, ref, progress);
   }
 
-  async tellTails({ id, submittedAt }: SubmissionRef, of: string, read: () => Promise<readonly string[]>): Promise<void> {
-    if (!(await this.#asksForLogs(id, submittedAt))) return;
-    const rows = await read();
-    if (rows.length === 0 || !(await this.#marks.isFirst(`tails:${of}`))) return;
-    await unlessGone(async () => {
-      for (const row of rows) await this.#submissions.addJobLog(id, row, LOG_LINES_KEPT);
-    });
-  }
-
-  /** Its submitter may have written anything there since. */
-  async #asksForLogs(id: string, submittedAt: number): Promise<boolean> {
-    const { textBytesMax: bytesMax = TEXT_BYTES_MAX, textDepthMax } = this.#options;
-    const key = this.#submissions.toKey(id);
-    if ((await this.#redis.hstrlen(key, 'data')) > bytesMax) return false;
-    const [text = null, time] = await this.#redis.hmget(key, 'data', 'timestamp');
-    // What BullMQ counted is another submission's after the queue was wiped.
-    if (text === null || (/^\d+$/.test(id) && Number(time) !== submittedAt)) return false;
-    return (
-      textProblem(text, { bytesMax, ...omitUndefined({ depthMax: textDepthMax }) }) === undefined && hasOption(JSON.parse(text), 'logs')
-    );
+  tellTails(ref: SubmissionRef, of: string, read: () => Promise<readonly string[]>): Promise<void> {
+    return tellTails(this.#logs, ref, of, read);
   }
 
   async backlog(): Promise<Backlog> {

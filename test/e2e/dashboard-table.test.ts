@@ -4,16 +4,8 @@
 import type { Route } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { ClusterTimeLine } from '../../manager/dashboard/past-views.ts';
-import type {
-  ActionRequest,
-  ActionResult,
-  JobLine,
-  JobPage,
-  LivePods,
-  QueueView,
-  SubmissionsView,
-  OverviewChange,
-} from '../../manager/dashboard/views.ts';
+import type { ActionRequest, ActionResult, JobLine, JobPage, LivePods, QueueView, OverviewChange } from '../../manager/dashboard/views.ts';
+import type { SubmissionsView } from '../../manager/dashboard/submission-views.ts';
 import { sleep, systemClock } from '../../shared/runtime/clock.ts';
 import { accessibilityProblems, CHROMIUM } from '../support/browser.ts';
 import { createPageAlone, event, line, RUNNING, VIEW, type PageAlone } from './dashboard-alone.ts';

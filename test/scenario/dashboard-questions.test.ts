@@ -5,7 +5,8 @@ import { LOCAL_QUEUES } from '../../manager/api/local-queue.ts';
 import { SUBMISSION_QUEUES } from '../../manager/api/submission-queue.ts';
 import { WORKER_CLUSTERS } from '../../manager/api/worker-cluster.ts';
 import type { ClusterTimeLine, PastOverview, QueueTimeLine, TimeLine } from '../../manager/dashboard/past-views.ts';
-import type { EventsView, ClusterView, QueueView, SubmissionsView } from '../../manager/dashboard/views.ts';
+import type { SubmissionsView } from '../../manager/dashboard/submission-views.ts';
+import type { EventsView, ClusterView, QueueView } from '../../manager/dashboard/views.ts';
 import { EVENTS, JOBS } from '../../shared/api/resources.ts';
 import { serveTestDashboard, type ServedDashboard } from './served-dashboard.ts';
 

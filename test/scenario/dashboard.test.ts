@@ -2,7 +2,8 @@
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { WORKER_CLUSTERS } from '../../manager/api/worker-cluster.ts';
 import { createEventReader, type ReceivedEvent } from '../../manager/cli/submissions/server-events.ts';
-import type { ActionResult, JobPage, JobView, OverviewChange, SubmissionsView, Viewer } from '../../manager/dashboard/views.ts';
+import type { SubmissionsView } from '../../manager/dashboard/submission-views.ts';
+import type { ActionResult, JobPage, JobView, OverviewChange, Viewer } from '../../manager/dashboard/views.ts';
 import { actsOn } from '../../manager/api/job-acts.ts';
 import {
   formatSharedSubmissions,

@@ -68,9 +68,18 @@ export type JobReconcilerDeps = {
 const STALE_CACHE_RETRY_MS = 1000;
 
 export function createJobReconciler(deps: JobReconcilerDeps): Reconcile {
-  const { clientOf, jobs, queue, memory, recorder, metrics, clock, controllerName } = deps;
+  const reconciler = new JobReconciler(deps);
+  return (key) => reconciler.reconcileJob(key);
+}
 
-  const withClientOf = (key: string) => ({ ...deps, client: clientOf(key) });
+class JobReconciler {
+  readonly #deps: JobReconcilerDeps;
+  readonly #memory: JobMemory;
+
+  constructor(deps: JobReconcilerDeps) {
+    this.#deps = deps;
+    this.#memory = deps.memory;
+  }
 
   /**
    * 1. Is there a Job, is it ours, and has it not ended?
@@ -82,99 +91,104 @@ export function createJobReconciler(deps: JobReconcilerDeps): Reconcile {
    * 7. Account: which ended pods are counted now. Written before their finalizers go; the logs of some are read meanwhile.
    * 8. Settle: counters and the terminal condition. Written when the finalizers are gone.
    */
-  return async function reconcileJob(key: string): Promise<ReconcileResult> {
-    const job = jobs.get(parseKey(key));
+  async reconcileJob(key: string): Promise<ReconcileResult> {
+    const job = this.#deps.jobs.get(parseKey(key));
     if (job === undefined) return undefined; // 1
     const { uid } = job.metadata;
-    if (!isOurs(job)) return undefined; // 1
+    if (!this.#isOurs(job)) return undefined; // 1
     if (isFinished(job.status)) {
-      memory.forgetProgress(uid);
-      memory.finished.delete(uid);
-      deps.tails?.forget(uid);
+      this.#memory.forgetProgress(uid);
+      this.#memory.finished.delete(uid);
+      this.#deps.tails?.forget(uid);
       return undefined; // 1
     }
-    if (isCacheStale(job.metadata)) return { requeueAfterMs: STALE_CACHE_RETRY_MS }; // 2
-    if (memory.finished.has(uid) || !hasKnownMode(job)) return undefined; // 3
-    if (memory.goneForMs(uid) > 0) return againWhenDoubted(uid); // 3
+    if (this.#isCacheStale(job.metadata)) return { requeueAfterMs: STALE_CACHE_RETRY_MS }; // 2
+    if (this.#memory.finished.has(uid) || !this.#hasKnownMode(job)) return undefined; // 3
+    if (this.#memory.goneForMs(uid) > 0) return this.#againWhenDoubted(uid); // 3
     try {
-      await sync(key, job); // 4 to 8
+      await this.#sync(key, job); // 4 to 8
     } finally {
-      if (!isInCache(job)) {
+      if (!this.#isInCache(job)) {
         // A Job that went while we worked was forgotten before what this sync remembered; and pods that this sync was about to free were
         // left to it.
-        memory.forget(uid);
-        deps.orphanQueue.add(orphanKeyOfJob(job, true));
+        this.#memory.forget(uid);
+        this.#deps.orphanQueue.add(orphanKeyOfJob(job, true));
       }
     }
-    return againWhenDoubted(uid);
-  };
+    return this.#againWhenDoubted(uid);
+  }
 
   /** A Job that the server said was gone, and that the cache keeps, is tried again in the end, though nothing happens. */
-  function againWhenDoubted(uid: string): ReconcileResult {
-    const goneForMs = memory.goneForMs(uid);
+  #againWhenDoubted(uid: string): ReconcileResult {
+    const goneForMs = this.#memory.goneForMs(uid);
     return goneForMs > 0 ? { requeueAfterMs: goneForMs } : undefined;
   }
 
-  function isInCache({ metadata: { namespace, name, uid } }: DeepReadonly<Job>): boolean {
-    return jobs.get({ namespace, name })?.metadata.uid === uid;
+  #isInCache({ metadata: { namespace, name, uid } }: DeepReadonly<Job>): boolean {
+    return this.#deps.jobs.get({ namespace, name })?.metadata.uid === uid;
   }
 
   /** Jobs of others are left alone here and not where events come in, so that one created anew as ours is not missed. */
-  function isOurs(job: DeepReadonly<Job>): boolean {
+  #isOurs(job: DeepReadonly<Job>): boolean {
     const owner = controllerNameOf(job);
-    if (owner === controllerName) return true;
+    if (owner === this.#deps.controllerName) return true;
     const { uid, namespace, name } = job.metadata;
-    if (!memory.delegated.has(uid)) {
-      memory.delegated.add(uid);
-      deps.log.info('job is left to its own controller', { namespace, job: name, managedBy: owner });
+    if (!this.#memory.delegated.has(uid)) {
+      this.#memory.delegated.add(uid);
+      this.#deps.log.info('job is left to its own controller', { namespace, job: name, managedBy: owner });
     }
     return false;
   }
 
-  function isCacheStale(job: JobIdentity): boolean {
-    const behind = memory.written.behind(job);
-    for (const resource of behind) metrics.staleSyncSkipped(resource);
+  #isCacheStale(job: JobIdentity): boolean {
+    const behind = this.#memory.written.behind(job);
+    for (const resource of behind) this.#deps.metrics.staleSyncSkipped(resource);
     return behind.length > 0;
   }
 
-  function hasKnownMode(job: DeepReadonly<Job>): boolean {
+  #hasKnownMode(job: DeepReadonly<Job>): boolean {
     const mode = job.spec.completionMode;
     if (mode === undefined || mode === null || mode === 'NonIndexed' || mode === 'Indexed') return true;
-    recorder.event(JOBS, job, 'Warning', 'UnknownCompletionMode', 'Skipped Job sync because completion mode is unknown');
+    this.#deps.recorder.event(JOBS, job, 'Warning', 'UnknownCompletionMode', 'Skipped Job sync because completion mode is unknown');
     return false;
   }
 
-  async function sync(key: string, job: DeepReadonly<Job>): Promise<void> {
+  async #sync(key: string, job: DeepReadonly<Job>): Promise<void> {
+    const { clock, fence, metrics, deniedNamespaces } = this.#deps;
     const startedMs = clock.now();
-    const denied = deniedBy(deps.deniedNamespaces, job.metadata.namespace);
-    const view = viewJob(job, deps.fence.stateOf(job), denied !== undefined);
-    const log = deps.log.with({ namespace: view.namespace, job: view.name, ...omitUndefined({ trace_id: traceOfCopy(job)?.traceId }) });
+    const denied = deniedBy(deniedNamespaces, job.metadata.namespace);
+    const view = viewJob(job, fence.stateOf(job), denied !== undefined);
+    const log = this.#deps.log.with({
+      namespace: view.namespace,
+      job: view.name,
+      ...omitUndefined({ trace_id: traceOfCopy(job)?.traceId }),
+    });
     if (view.statusDefects.length > 0) log.warn('job status is malformed, reading what can be read', { defects: view.statusDefects });
     if (view.specDefects.length > 0) throw new TerminalError(`job ${key} cannot be run: ${view.specDefects.join(', ')}`);
     const { uid } = view;
-    const own = withClientOf(key);
+    const own = this.#withClientOf(key);
     // An error is answered with a delay of its own.
-    memory.capped.delete(uid);
+    this.#memory.capped.delete(uid);
     let action: SyncAction = 'reconciling';
     let result: 'success' | 'error' = 'error';
     try {
       const observation = await observe(own, job, view); // 4
       const nowMs = clock.now();
       const decision = decide(observation, nowMs); // 5
-      wakeLater(key, observation, decision);
-      if (decision.plan.kind === 'deny' && denied !== undefined) tellDenied(job, denied, log);
+      this.#wakeLater(key, observation, decision);
+      if (decision.plan.kind === 'deny' && denied !== undefined) this.#tellDenied(job, denied, log);
       // UPSTREAM.md D9.
-      if (decision.plan.kind === 'create' && deps.fence.isUnsure(job)) await confirm(key, job);
+      if (decision.plan.kind === 'create' && fence.isUnsure(job)) await this.#confirm(key, job);
       const applied = await applyPods(own, job, decision); // 6
       action = applied.action;
-      if (decision.verdict !== undefined && applied.mayHaveDeleted) memory.endsBegun.set(uid, decision.verdict);
+      if (decision.verdict !== undefined && applied.mayHaveDeleted) this.#memory.endsBegun.set(uid, decision.verdict);
       const ledger = account(observation, decision, applied, clock.now()); // 7
-      await track(job, observation, decision, ledger); // 7, 8
+      await this.#track(job, observation, decision, ledger); // 7, 8
       if (applied.error !== undefined) throw applied.error;
-      if (!ledger.held && (ledger.capped || isCapped(decision.plan))) requeueRest(key, job.metadata);
+      if (!ledger.held && (ledger.capped || isCapped(decision.plan))) this.#requeueRest(key, job.metadata);
       result = 'success';
     } catch (error) {
-      if (!(await hasGone(job, error))) throw error;
+      if (!(await this.#hasGone(job, error))) throw error;
       log.debug('job has gone while it was synced', { error });
       result = 'success';
     } finally {
@@ -183,21 +197,22 @@ export function createJobReconciler(deps: JobReconcilerDeps): Reconcile {
   }
 
   /** Once for each Job: it may wait for as long as it likes. */
-  function tellDenied(job: DeepReadonly<Job>, entry: string, log: Logger): void {
+  #tellDenied(job: DeepReadonly<Job>, entry: string, log: Logger): void {
     const { uid, namespace } = job.metadata;
-    if (memory.denied.has(uid)) return;
-    memory.denied.add(uid);
-    deps.deniedJobs.inc();
+    if (this.#memory.denied.has(uid)) return;
+    this.#memory.denied.add(uid);
+    this.#deps.deniedJobs.inc();
     log.warn('no pods are created for the job: its namespace is denied', { denied: entry });
     const remedy = 'run the Job in another namespace, or ask an administrator of this cluster to change that flag';
     const message = `No pods are created: namespace ${namespace} is denied by --denied-namespaces of the worker (${entry}); ${remedy}`;
-    recorder.event(JOBS, job, 'Warning', 'NamespaceDenied', message);
+    this.#deps.recorder.event(JOBS, job, 'Warning', 'NamespaceDenied', message);
   }
 
   /** Throws unless the server has this very version of the Job. */
-  async function confirm(key: string, job: DeepReadonly<Job>): Promise<void> {
+  async #confirm(key: string, job: DeepReadonly<Job>): Promise<void> {
     const { namespace, name, uid, resourceVersion } = job.metadata;
-    const current = await clientOf(key)
+    const current = await this.#deps
+      .clientOf(key)
       .get(JOBS, { namespace, name })
       .catch((error: unknown) => {
         if (isNotFound(error)) return undefined;
@@ -205,22 +220,22 @@ export function createJobReconciler(deps: JobReconcilerDeps): Reconcile {
       });
     if (current?.metadata.uid !== uid) throw new JobGoneError(`job ${key} is gone`);
     if (current.metadata.resourceVersion !== resourceVersion) throw new Error(`job ${key} has changed, which the cache does not show yet`);
-    deps.fence.confirmed(job);
+    this.#deps.fence.confirmed(job);
   }
 
   /** Whether the sync has failed for no other reason than that its Job goes, or is of no interest any more for that. */
-  async function hasGone(job: DeepReadonly<Job>, error: unknown): Promise<boolean> {
-    if (!isInCache(job) || error instanceof JobDeletingError) return true;
-    if (!(error instanceof JobGoneError) && !(tellsNamespaceIsGone(error) && (await isGoneFromServer(job)))) return false;
-    memory.rememberGone(job.metadata.uid);
+  async #hasGone(job: DeepReadonly<Job>, error: unknown): Promise<boolean> {
+    if (!this.#isInCache(job) || error instanceof JobDeletingError) return true;
+    if (!(error instanceof JobGoneError) && !(tellsNamespaceIsGone(error) && (await this.#isGoneFromServer(job)))) return false;
+    this.#memory.rememberGone(job.metadata.uid);
     return true;
   }
 
   /** Only asked when there is reason for doubt. */
-  async function isGoneFromServer(job: DeepReadonly<Job>): Promise<boolean> {
+  async #isGoneFromServer(job: DeepReadonly<Job>): Promise<boolean> {
     const { namespace, name, uid } = job.metadata;
     try {
-      return (await clientOf(keyOfObject(job)).get(JOBS, { namespace, name })).metadata.uid !== uid;
+      return (await this.#deps.clientOf(keyOfObject(job)).get(JOBS, { namespace, name })).metadata.uid !== uid;
     } catch (error) {
       // Without an answer the sync has failed for the reason that it gives, and is tried again.
       return isNotFound(error);
@@ -228,64 +243,69 @@ export function createJobReconciler(deps: JobReconcilerDeps): Reconcile {
   }
 
   /** The deadline falls at its time; a back-off is never looked at sooner than events are. */
-  function wakeLater(key: string, { job, satisfied }: Observation, { plan, deadlineInMs }: Decision): void {
+  #wakeLater(key: string, { job, satisfied }: Observation, { plan, deadlineInMs }: Decision): void {
+    const { queue, batchPeriodMs } = this.#deps;
     // UPSTREAM.md Q19: a pod that came and went unseen leaves its expectation open, and no event will tell of it any more.
-    if (!satisfied) queue.addAfter(key, memory.expectations.expiresInMs(job.uid));
+    if (!satisfied) queue.addAfter(key, this.#memory.expectations.expiresInMs(job.uid));
     if (deadlineInMs !== undefined) queue.addAfter(key, deadlineInMs);
-    if (plan.kind === 'wait') queue.addAfter(key, Math.max(plan.forMs, deps.batchPeriodMs));
+    if (plan.kind === 'wait') queue.addAfter(key, Math.max(plan.forMs, batchPeriodMs));
   }
 
   /** The rest follows at once if the caches have caught up already; else with the event that lets them. */
-  function requeueRest(key: string, job: JobIdentity): void {
-    memory.capped.add(job.uid);
-    queue.addAfter(key, nextSyncDelayMs(memory, job, deps.batchPeriodMs));
+  #requeueRest(key: string, job: JobIdentity): void {
+    this.#memory.capped.add(job.uid);
+    this.#deps.queue.addAfter(key, nextSyncDelayMs(this.#memory, job, this.#deps.batchPeriodMs));
   }
 
   /** Steps 7 and 8: status, finalizers, status. */
-  async function track(job: DeepReadonly<Job>, { job: view }: Observation, decision: Decision, ledger: Ledger): Promise<void> {
+  async #track(job: DeepReadonly<Job>, { job: view }: Observation, decision: Decision, ledger: Ledger): Promise<void> {
     if (ledger.held) return;
+    const { recorder, metrics, clock, tails } = this.#deps;
     if (ledger.suspension !== undefined) {
       recorder.event(JOBS, job, 'Normal', ledger.suspension, ledger.suspension === 'Suspended' ? 'Job suspended' : 'Job resumed');
     }
     if (ledger.fencing !== undefined) {
       recorder.event(JOBS, job, ledger.fencing === 'Fenced' ? 'Warning' : 'Normal', ledger.fencing, fenceMessage(ledger.fencing));
     }
-    readTails(job, ledger);
+    this.#readTails(job, ledger);
     let current = job;
     if (ledger.flush) {
-      current = await writeStatus(view, endedPodsOn(job, ledger), view.status, ledger.status, 'adding uncounted pods to status'); // 7
-      memory.rememberBackoff(view.uid, decision.backoff);
+      const told = this.#endedPodsOn(job, ledger);
+      current = await this.#writeStatus(view, told, view.status, ledger.status, 'adding uncounted pods to status'); // 7
+      this.#memory.rememberBackoff(view.uid, decision.backoff);
     }
     metrics.policyActions(ledger.policyActions);
     // Those whose log is being read stay until then, and are counted in the next sync; no decision waits for that, as they are listed.
-    const free = ledger.removals.filter(({ uid }) => deps.tails?.isUnderWay(view.uid, uid) !== true);
-    const { removed, error } = await removeFinalizers(withClientOf(keyOfObject(job)), job, free);
+    const free = ledger.removals.filter(({ uid }) => tails?.isUnderWay(view.uid, uid) !== true);
+    const { removed, error } = await removeFinalizers(this.#withClientOf(keyOfObject(job)), job, free);
     const { status, changed, finished } = settle(view, ledger, removed, clock.now()); // 8
     if (changed) {
-      current = await writeStatus(view, endedPodsOn(current, ledger), ledger.status, status, 'removing uncounted pods from status');
-      if (finished !== undefined) announceEnd(view, current, finished.type, finished.reason ?? '', finished.message ?? '');
+      const told = this.#endedPodsOn(current, ledger);
+      current = await this.#writeStatus(view, told, ledger.status, status, 'removing uncounted pods from status');
+      if (finished !== undefined) this.#announceEnd(view, current, finished.type, finished.reason ?? '', finished.message ?? '');
     }
     if (error !== undefined) throw error;
   }
 
   /** What the pods of a copy ended with is told with the status. */
-  function endedPodsOn(job: DeepReadonly<Job>, { removals }: Ledger): DeepReadonly<Job> {
-    return withEndedPods(job, removals, ({ uid }) => deps.tails?.tailOf(job.metadata.uid, uid));
+  #endedPodsOn(job: DeepReadonly<Job>, { removals }: Ledger): DeepReadonly<Job> {
+    return withEndedPods(job, removals, ({ uid }) => this.#deps.tails?.tailOf(job.metadata.uid, uid));
   }
 
   /** Nobody asks for the logs of a Job that is being deleted. */
-  function readTails(job: DeepReadonly<Job>, { removals, verdict }: Ledger): void {
+  #readTails(job: DeepReadonly<Job>, { removals, verdict }: Ledger): void {
     if (isDeleting(job)) return;
-    const { uid } = job.metadata;
-    deps.tails?.begin(job, removals, verdict?.outcome === 'Failed', () => {
-      if (!isInCache(job)) return;
-      // As after a sync that was capped: the rest follows at once if the caches have caught up already.
-      memory.capped.add(uid);
-      queue.addAfter(keyOfObject(job), nextSyncDelayMs(memory, job.metadata, deps.batchPeriodMs));
+    this.#deps.tails?.begin(job, removals, verdict?.outcome === 'Failed', () => {
+      // As after a sync that was capped.
+      if (this.#isInCache(job)) this.#requeueRest(keyOfObject(job), job.metadata);
     });
   }
 
-  async function writeStatus(
+  #withClientOf(key: string): JobReconcilerDeps & { readonly client: ReadClient & WriteClient } {
+    return { ...this.#deps, client: this.#deps.clientOf(key) };
+  }
+
+  async #writeStatus(
     view: JobView,
     current: DeepReadonly<Job>,
     before: DeepReadonly<JobStatus>,
@@ -293,9 +313,10 @@ export function createJobReconciler(deps: JobReconcilerDeps): Reconcile {
     purpose: string,
   ): Promise<DeepReadonly<Job>> {
     try {
-      const written = await clientOf(keyOfObject(current)).replaceStatus(JOBS, { ...current, status: wireStatus(status) } as Job);
-      memory.written.record(view.uid, 'jobs', written.metadata.resourceVersion);
-      metrics.podsCounted(view, before, status);
+      const client = this.#deps.clientOf(keyOfObject(current));
+      const written = await client.replaceStatus(JOBS, { ...current, status: wireStatus(status) } as Job);
+      this.#memory.written.record(view.uid, 'jobs', written.metadata.resourceVersion);
+      this.#deps.metrics.podsCounted(view, before, status);
       const { managedFields: _, ...metadata } = written.metadata;
       return { ...written, metadata };
     } catch (error) {
@@ -305,9 +326,10 @@ export function createJobReconciler(deps: JobReconcilerDeps): Reconcile {
     }
   }
 
-  function announceEnd(view: JobView, job: DeepReadonly<Job>, type: string, reason: string, message: string): void {
-    memory.finished.add(view.uid);
-    memory.forgetProgress(view.uid);
+  #announceEnd(view: JobView, job: DeepReadonly<Job>, type: string, reason: string, message: string): void {
+    const { recorder, metrics } = this.#deps;
+    this.#memory.finished.add(view.uid);
+    this.#memory.forgetProgress(view.uid);
     metrics.jobFinished(view, type === 'Complete' ? 'Complete' : 'Failed', reason);
     if (type !== 'Complete') {
       recorder.event(JOBS, job, 'Warning', reason, message);

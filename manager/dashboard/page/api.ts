@@ -1,4 +1,5 @@
 import type { ClusterTimeLine, PastOverview, QueueTimeLine, TimeLine } from '../past-views.ts';
+import type { SubmissionsView } from '../submission-views.ts';
 import type {
   ActionRequest,
   ActionResult,
@@ -10,7 +11,6 @@ import type {
   JobView,
   LivePods,
   QueueView,
-  SubmissionsView,
   UsageView,
   Viewer,
   WhatIfView,

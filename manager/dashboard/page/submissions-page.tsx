@@ -1,4 +1,4 @@
-import type { SharedQueueView, SubmissionView } from '../views.ts';
+import type { SharedQueueView, SubmissionView } from '../submission-views.ts';
 import { useAsked } from './asked.tsx';
 import { ConditionTable } from './conditions.tsx';
 import { Ago, Facts, HealthDot, Notice } from './parts.tsx';

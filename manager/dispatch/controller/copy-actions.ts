@@ -19,7 +19,7 @@ import type { RemoteAction } from '../decisions/mirror-plan.ts';
 import { wasDispatched } from '../mirror/missing-copy.ts';
 import { isCertain, mayBeMadeYet, recordIn, type MirrorGroup } from '../mirror/mirror-group.ts';
 import { createRecentRefusals, type RecentRefusals } from '../mirror/recent-refusals.ts';
-import { DispatchRefused, isAnswer } from '../writes/copy-writer.ts';
+import { DispatchRefused, isAnswer } from '../writes/write-refusals.ts';
 import { troubleOf, type Trouble } from '../writes/write-troubles.ts';
 import { confirmDeletion } from './confirm-deletion.ts';
 import { keepEnding } from './copy-ending.ts';

@@ -14,7 +14,7 @@ import {
   type CopyMarks,
 } from '../../work-kind/copy-marks.ts';
 import type { CopyRules, WorkKind } from '../../work-kind/work-kind.ts';
-import { copyOfOther } from '../writes/copy-writer.ts';
+import { copyOfOther } from '../writes/write-refusals.ts';
 import type { RemoteCluster } from '../connection/remote-cluster-contract.ts';
 
 /** What was found under the name of a copy. */

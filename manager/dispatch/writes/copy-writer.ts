@@ -5,6 +5,7 @@ import { DISPATCH_EPOCH_ANNOTATION, MANAGER_FIELD_MANAGER, ORIGIN_LABEL, RESUMED
 import { CONFIG_MAPS, NAMESPACES, PODS, UNENDED_PODS } from '../../../shared/api/resources.ts';
 import { ApiError, isAlreadyExists, isConflict, isForbidden, isNotFound } from '../../../shared/kube/api-error.ts';
 import { objectKey } from '../../../shared/kube/keys.ts';
+import type { Patch } from '../../../shared/kube/client.ts';
 import type { Clock } from '../../../shared/runtime/clock.ts';
 import { toWireTime } from '../../../shared/api/wire-time.ts';
 import { DispatchedReason } from '../../api/reasons.ts';
@@ -19,6 +20,7 @@ import type { Companion } from '../companions/plan-companions.ts';
 import { writeCompanions } from '../companions/write-companions.ts';
 import type { LeasedClient } from '../lease/leased-writes.ts';
 import type { WorkKind } from '../../work-kind/work-kind.ts';
+import { copyOfOther, DispatchRefused, jobOfOther, namespaceMissing, podsUnseen, problemOf } from './write-refusals.ts';
 
 /** Writes to one worker cluster. Each method is safe to repeat and touches only objects of this manager. */
 export interface CopyWriter {
@@ -57,17 +59,6 @@ export type CreateOptions = { readonly mayBeMadeYet: boolean; readonly isFirst: 
 /** A write to the status of a suspended copy. */
 type StatusAction = Extract<RemoteAction, { readonly kind: 'Seed' | 'TakeBackSuspended' }>;
 
-/** The cluster refused the write. The Job reports the problem. */
-export class DispatchRefused extends Error {
-  override readonly name = 'DispatchRefused';
-  readonly problem: DispatchProblem;
-
-  constructor(problem: DispatchProblem, cause?: unknown) {
-    super(problem.message, { cause });
-    this.problem = problem;
-  }
-}
-
 /** What to do when the namespace is missing on the cluster: refuse the Job, or create the namespace with these labels. */
 export type NamespacePolicy =
   | { readonly kind: 'Require' }
@@ -84,7 +75,7 @@ const MARK_TRIES = 5;
 /** Timeout of reading log tails: a copy does not wait longer for them. */
 const TAILS_TIMEOUT_MS = 2_000;
 
-export function createCopyWriter(options: {
+type CopyWriterOptions = {
   readonly kind: WorkKind;
   readonly cluster: string;
   readonly client: LeasedClient;
@@ -95,158 +86,172 @@ export function createCopyWriter(options: {
   readonly leaseNamespace: () => string;
   readonly clock: Clock;
   readonly signal: AbortSignal;
-}): CopyWriter {
-  const { kind, cluster, client, origin, namespaces, leaseNamespace, clock } = options;
-  const timed = <T>(call: (signal: AbortSignal) => Promise<T>): Promise<T> => withDeadline(clock, WRITE_TIMEOUT_MS, options.signal, call);
-  const fieldManager = MANAGER_FIELD_MANAGER;
+};
 
-  async function create(copy: Unsaved<WorkObject>, options: CreateOptions): Promise<WorkObject> {
+export function createCopyWriter(options: CopyWriterOptions): CopyWriter {
+  return new ClusterCopyWriter(options);
+}
+
+const fieldManager = MANAGER_FIELD_MANAGER;
+
+class ClusterCopyWriter implements CopyWriter {
+  readonly #options: CopyWriterOptions;
+  readonly #kind: WorkKind;
+  readonly #cluster: string;
+  readonly #client: LeasedClient;
+
+  constructor(options: CopyWriterOptions) {
+    this.#options = options;
+    this.#kind = options.kind;
+    this.#cluster = options.cluster;
+    this.#client = options.client;
+  }
+
+  async create(copy: Unsaved<WorkObject>, options: CreateOptions): Promise<WorkObject> {
     try {
-      return await marked(await post(copy), marksOf(copy));
+      return await this.#marked(await this.#post(copy), marksOf(copy));
     } catch (error) {
-      const problem = problemOf(error);
-      if (problem !== undefined || isAlreadyExists(error)) return afterRefusal(copy, problem, error, options);
+      const problem = problemOf(this.#cluster, error);
+      if (problem !== undefined || isAlreadyExists(error)) return this.#afterRefusal(copy, problem, error, options);
       throw error;
     }
   }
 
-  async function post(copy: Unsaved<WorkObject>): Promise<WorkObject> {
+  async #post(copy: Unsaved<WorkObject>): Promise<WorkObject> {
+    const { namespaces } = this.#options;
     const create = (): Promise<WorkObject> =>
-      timed((signal) => client.create(kind.resource, copy, { fieldManager, fieldValidation: 'Strict', signal }));
+      this.#timed((signal) => this.#client.create(this.#kind.resource, copy, { fieldManager, fieldValidation: 'Strict', signal }));
     try {
       return await create();
     } catch (error) {
       if (!isNamespaceMissing(error)) throw error;
-      if (namespaces.kind === 'Require') throw namespaceMissing(copy, error);
+      if (namespaces.kind === 'Require') throw new DispatchRefused(namespaceMissing(this.#cluster, copy.metadata.namespace ?? ''), error);
     }
-    await createNamespace(copy, namespaces.labelsOf);
+    await this.#createNamespace(copy, namespaces.labelsOf);
     return create();
+  }
+
+  async #createNamespace(copy: Unsaved<WorkObject>, labelsOf: (namespace: string) => Readonly<Record<string, string>>): Promise<void> {
+    const name = copy.metadata.namespace ?? '';
+    const labels = { ...labelsOf(name), [ORIGIN_LABEL]: copy.metadata.labels?.[ORIGIN_LABEL] ?? '' };
+    const namespace: Unsaved<Namespace> = { metadata: { name, labels } };
+    try {
+      await this.#timed((signal) => this.#client.create(NAMESPACES, namespace, { fieldManager, signal }));
+    } catch (error) {
+      if (isAlreadyExists(error)) return;
+      if (!isForbidden(error)) throw error;
+      const message = `namespace "${name}" does not exist on cluster "${this.#cluster}" and may not be created there: ${sanitizeText(error.message)}`;
+      throw new DispatchRefused({ reason: DispatchedReason.NamespaceMissing, message }, error);
+    }
   }
 
   /**
    * The cluster refused the create. A copy may exist all the same: an earlier create may have succeeded unanswered, or may still succeed.
    * The refusal is final only when neither is possible.
    */
-  async function afterRefusal(
+  async #afterRefusal(
     copy: Unsaved<WorkObject>,
     problem: DispatchProblem | undefined,
     cause: unknown,
     { mayBeMadeYet, isFirst }: CreateOptions,
   ): Promise<WorkObject> {
-    const present = await find({ namespace: copy.metadata.namespace ?? '', name: copy.metadata.name ?? '' }).catch((error: unknown) => {
+    const key = { namespace: copy.metadata.namespace ?? '', name: copy.metadata.name ?? '' };
+    const present = await this.find(key).catch((error: unknown) => {
       if (problem === undefined) throw error;
       throw new DispatchRefused(isFirst && isForbidden(error) ? refusalOf(epochOf(copy), problem) : problem, cause);
     });
-    const { templateIdentity } = kind.copies;
+    const { origin } = this.#options;
+    const { templateIdentity } = this.#kind.copies;
     const identity = present && copyIdentity(present, templateIdentity);
     const wanted = copyIdentity(copy, templateIdentity);
     if (present !== undefined && identity !== undefined && identity.originUid === wanted?.originUid) {
       const other = otherManager(present, origin, templateIdentity);
-      if (other !== undefined) throw new DispatchRefused(copyOfOther(cluster, other, origin), cause);
-      const known = await marked(present, marksFor(identity, origin, present.metadata));
+      if (other !== undefined) throw new DispatchRefused(copyOfOther(this.#cluster, other, origin), cause);
+      const known = await this.#marked(present, marksFor(identity, origin, present.metadata));
       if (identity.epoch === wanted.epoch) return known;
-      throw new DispatchRefused(
-        { reason: DispatchedReason.NameTaken, message: `cluster "${cluster}" has a copy of another placement` },
-        cause,
-      );
+      const message = `cluster "${this.#cluster}" has a copy of another placement`;
+      throw new DispatchRefused({ reason: DispatchedReason.NameTaken, message }, cause);
     }
-    const told = present === undefined ? problem : nameTaken;
+    const told = present === undefined ? problem : jobOfOther(this.#cluster);
     if (told === undefined) throw cause;
     throw new DispatchRefused(mayBeMadeYet ? told : refusalOf(epochOf(copy), told), cause);
   }
 
   /** Restores marks that a webhook dropped or a user removed, with retries while the Job controller writes. */
-  async function marked(present: WorkObject, marks: CopyMarks, tries = MARK_TRIES): Promise<WorkObject> {
+  async #marked(present: WorkObject, marks: CopyMarks, tries = MARK_TRIES): Promise<WorkObject> {
     if (missingMarks(present.metadata, marks).length === 0) return present;
     try {
-      return await mark(present, marks);
+      return await this.mark(present, marks);
     } catch (error) {
-      const now = isConflict(error) && tries > 1 ? await find(objectKey(present)) : undefined;
-      if (now?.metadata.uid !== present.metadata.uid || otherManager(now, origin, kind.copies.templateIdentity) !== undefined) throw error;
-      return marked(now, marks, tries - 1);
+      const now = isConflict(error) && tries > 1 ? await this.find(objectKey(present)) : undefined;
+      if (
+        now?.metadata.uid !== present.metadata.uid ||
+        otherManager(now, this.#options.origin, this.#kind.copies.templateIdentity) !== undefined
+      )
+        throw error;
+      return this.#marked(now, marks, tries - 1);
     }
   }
 
-  async function mark(copy: WorkObject, { labels, annotations }: CopyMarks): Promise<WorkObject> {
+  async mark(copy: WorkObject, { labels, annotations }: CopyMarks): Promise<WorkObject> {
     const { uid, resourceVersion } = copy.metadata;
-    const body = { metadata: { uid, resourceVersion, labels, annotations } };
     try {
-      return await timed((signal) => client.patch(kind.resource, objectKey(copy), { type: 'merge', body }, { fieldManager, signal }));
+      return await this.#timed((signal) => this.#patch(copy, { metadata: { uid, resourceVersion, labels, annotations } }, signal));
     } catch (error) {
-      if (problemOf(error) === undefined || isNotFound(error)) throw error;
+      if (problemOf(this.#cluster, error) === undefined || isNotFound(error)) throw error;
       return copy;
     }
   }
 
-  const nameTaken: DispatchProblem = {
-    reason: DispatchedReason.NameTaken,
-    message: `cluster "${cluster}" has a Job of this name that is not ours; rename one of the two, or delete that Job`,
-  };
-
-  function namespaceMissing(copy: Unsaved<WorkObject>, cause: unknown): DispatchRefused {
-    const name = copy.metadata.namespace ?? '';
-    const remedy = `create it there, or set namespaces: Create in the WorkerCluster`;
-    const message = `namespace "${name}" does not exist on cluster "${cluster}"; ${remedy}`;
-    return new DispatchRefused({ reason: DispatchedReason.NamespaceMissing, message }, cause);
-  }
-
-  async function createNamespace(
-    copy: Unsaved<WorkObject>,
-    labelsOf: (namespace: string) => Readonly<Record<string, string>>,
-  ): Promise<void> {
-    const name = copy.metadata.namespace ?? '';
-    const labels = { ...labelsOf(name), [ORIGIN_LABEL]: copy.metadata.labels?.[ORIGIN_LABEL] ?? '' };
-    const namespace: Unsaved<Namespace> = { metadata: { name, labels } };
+  async find(key: ObjectKey): Promise<WorkObject | undefined> {
     try {
-      await timed((signal) => client.create(NAMESPACES, namespace, { fieldManager, signal }));
-    } catch (error) {
-      if (isAlreadyExists(error)) return;
-      if (!isForbidden(error)) throw error;
-      const message = `namespace "${name}" does not exist on cluster "${cluster}" and may not be created there: ${sanitizeText(error.message)}`;
-      throw new DispatchRefused({ reason: DispatchedReason.NamespaceMissing, message }, error);
-    }
-  }
-
-  /** An answer that stays the same on retry is a refusal; a failure of the cluster is not. */
-  function problemOf(error: unknown): DispatchProblem | undefined {
-    if (error instanceof DispatchRefused) return error.problem;
-    if (!(error instanceof ApiError) || error.code < 400 || error.code >= 500 || [401, 408, 409, 429].includes(error.code))
-      return undefined;
-    const said = sanitizeText(error.message);
-    if (error.code === 400 && said.includes('strict decoding error')) {
-      const message = `cluster "${cluster}" does not know fields of the Job; leave them out, or bring that cluster to a version that has them: ${said}`;
-      return { reason: DispatchedReason.FieldsUnknown, message };
-    }
-    return { reason: DispatchedReason.Refused, message: `cluster "${cluster}" refused the Job: ${said}` };
-  }
-
-  async function find(key: ObjectKey): Promise<WorkObject | undefined> {
-    try {
-      return await timed((signal) => client.get(kind.resource, key, { signal }));
+      return await this.#timed((signal) => this.#client.get(this.#kind.resource, key, { signal }));
     } catch (error) {
       if (isNotFound(error)) return undefined;
       throw error;
     }
   }
 
-  const carry = (copy: DeepReadonly<WorkObject>, companions: readonly Companion[]): Promise<WorkObject> =>
-    timed(async (signal) => {
-      const problem = await writeCompanions(client, cluster, kind.resource, copy, companions, signal);
+  carry(copy: DeepReadonly<WorkObject>, companions: readonly Companion[]): Promise<WorkObject> {
+    return this.#timed(async (signal) => {
+      const problem = await writeCompanions(this.#client, this.#cluster, this.#kind.resource, copy, companions, signal);
       if (problem !== undefined) throw new DispatchRefused(problem);
-      const body = { metadata: { uid: copy.metadata.uid, annotations: CARRY_DONE } };
-      return client.patch(kind.resource, objectKey(copy), { type: 'merge', body }, { fieldManager, signal });
+      return this.#patch(copy, { metadata: { uid: copy.metadata.uid, annotations: CARRY_DONE } }, signal);
     });
+  }
 
-  async function runningPods({ namespace, name }: ObjectKey, originUid: string): Promise<readonly string[]> {
-    const labelSelector = kind.of(name).podsOf({ namespace, name });
+  async update(
+    copy: DeepReadonly<WorkObject>,
+    spec: Record<string, unknown>,
+    annotations?: Record<string, string | null>,
+  ): Promise<WorkObject> {
+    const { name, uid, resourceVersion } = copy.metadata;
+    // Whether a copy that is resumed here and suspended again rests is judged from its present version (copy-rest.ts).
+    const condition = this.#kind.of(name).copies.resumes(spec) ? { resourceVersion } : {};
+    const body = { metadata: { uid, ...condition, ...omitUndefined({ annotations }) }, spec };
+    try {
+      return await this.#timed((signal) => this.#patch(copy, body, signal));
+    } catch (error) {
+      const problem = problemOf(this.#cluster, error);
+      throw problem === undefined ? error : new DispatchRefused(problem, error);
+    }
+  }
+
+  #patch(copy: DeepReadonly<WorkObject>, body: object, signal: AbortSignal): Promise<WorkObject> {
+    return this.#client.patch(this.#kind.resource, objectKey(copy), { type: 'merge', body }, { fieldManager, signal });
+  }
+
+  async runningPods({ namespace, name }: ObjectKey, originUid: string): Promise<readonly string[]> {
+    const kind = this.#kind.of(name);
+    const labelSelector = kind.podsOf({ namespace, name });
     const selectors = { ...omitUndefined({ labelSelector }), fieldSelector: UNENDED_PODS };
-    const isNamedByLabels = labelSelector !== undefined && kind.of(name) !== kind.of(undefined);
+    const isNamedByLabels = labelSelector !== undefined && kind !== this.#kind.of(undefined);
     let continueToken: string | undefined;
     for (let page = 0; page < PODS_PAGES_MAX; page++) {
       const options = { namespace, ...selectors, limit: PODS_PAGE, ...omitUndefined({ continueToken }) };
-      const pods = await timed((signal) => client.list(PODS, { ...options, signal })).catch((error: unknown) => {
+      const pods = await this.#timed((signal) => this.#client.list(PODS, { ...options, signal })).catch((error: unknown) => {
         if (!isForbidden(error)) throw error;
-        throw new DispatchRefused(podsUnseen(namespace), error);
+        throw new DispatchRefused(podsUnseen(this.#cluster, namespace), error);
       });
       // Not every operator keeps the environment of a template in its pods.
       const own = pods.items.filter(({ spec }) => {
@@ -256,34 +261,24 @@ export function createCopyWriter(options: {
       continueToken = pods.continueToken;
       if (own.length > 0 || continueToken === undefined || continueToken === '') return own.map((pod) => pod.metadata.name);
     }
-    throw new Error(`cluster "${cluster}" lists more pods of Job ${namespace}/${name} than can be`);
+    throw new Error(`cluster "${this.#cluster}" lists more pods of Job ${namespace}/${name} than can be`);
   }
 
-  const podsUnseen = (namespace: string): DispatchProblem => ({
-    reason: DispatchedReason.PodsRemain,
-    message:
-      `the copy on cluster "${cluster}" is gone, and whether pods of it are still there cannot be seen: let the manager list pods in namespace ` +
-      `"${namespace}" there (chart switchyard-worker, managerAccess)`,
-  });
+  writeStatus(action: StatusAction): Promise<WorkObject> {
+    return action.kind === 'Seed' ? this.seed(action.copy, action.status) : this.takeBackSuspended(action.copy);
+  }
 
-  async function seed(copy: DeepReadonly<WorkObject>, work: WorkStatus): Promise<WorkObject> {
+  async seed(copy: DeepReadonly<WorkObject>, work: WorkStatus): Promise<WorkObject> {
     const { uid, resourceVersion } = copy.metadata;
     const body = { metadata: { uid, resourceVersion }, status: work };
-    let seeded: WorkObject;
-    try {
-      seeded = await timed((signal) =>
-        client.patchStatus(kind.resource, objectKey(copy), { type: 'merge', body }, { fieldManager, signal }),
-      );
-    } catch (error) {
-      const problem = problemOf(error);
-      if (problem === undefined || isNotFound(error)) throw error;
-      const remedy = isForbidden(error) ? ' (the manager needs the verb patch on jobs/status there)' : '';
-      const message = `cluster "${cluster}" does not let the Job go on with what it has finished elsewhere: ${(error as Error).message}${remedy}`;
-      throw new DispatchRefused({ reason: problem.reason, message }, error);
-    }
+    const seeded = await this.#patchStatus(
+      copy,
+      { type: 'merge', body },
+      ({ message }) => `cluster "${this.#cluster}" does not let the Job go on with what it has finished elsewhere: ${message}`,
+    );
     const dropped = Object.entries(work).find(([field, value]) => value !== '' && seeded.status?.[field] !== value);
     if (dropped === undefined) return seeded;
-    const message = `cluster "${cluster}" does not keep what the Job has finished elsewhere: its API server drops status.${dropped[0]}`;
+    const message = `cluster "${this.#cluster}" does not keep what the Job has finished elsewhere: its API server drops status.${dropped[0]}`;
     throw new DispatchRefused({ reason: DispatchedReason.Refused, message });
   }
 
@@ -291,92 +286,67 @@ export function createCopyWriter(options: {
    * A Job controller that sees the suspension sets the condition again once the pods are told to end; a write of it to an earlier version
    * meets a conflict. The annotation of the resumption is removed: the condition that follows may have the same second as the one before.
    */
-  async function takeBackSuspended(copy: DeepReadonly<WorkObject>): Promise<WorkObject> {
-    const { uid, resourceVersion } = copy.metadata;
-    const now = toWireTime(clock.now());
+  async takeBackSuspended(copy: DeepReadonly<WorkObject>): Promise<WorkObject> {
+    const { name, uid, resourceVersion } = copy.metadata;
+    const now = toWireTime(this.#options.clock.now());
     const times = { lastProbeTime: now, lastTransitionTime: now };
-    const type = kind.of(copy.metadata.name).copies.suspendedCondition;
+    const type = this.#kind.of(name).copies.suspendedCondition;
     const resumed = { type, status: 'False', reason: 'JobResumed', message: 'Job resumed', ...times };
     const metadata = { uid, resourceVersion, annotations: { [RESUMED_FROM_ANNOTATION]: null } };
     const body = { metadata, status: { conditions: [resumed] } };
+    const asked = `cluster "${this.#cluster}" does not let its Job controller be asked whether it has seen that the Job is suspended`;
+    return this.#patchStatus(copy, { type: 'strategic', body }, ({ message }) => `${asked}: ${sanitizeText(message)}`);
+  }
+
+  /** `refused` words a refusal. */
+  async #patchStatus(copy: DeepReadonly<WorkObject>, patch: Patch, refused: (error: Error) => string): Promise<WorkObject> {
     try {
-      return await timed((signal) =>
-        client.patchStatus(kind.resource, objectKey(copy), { type: 'strategic', body }, { fieldManager, signal }),
-      );
+      return await this.#timed((signal) => this.#client.patchStatus(this.#kind.resource, objectKey(copy), patch, { fieldManager, signal }));
     } catch (error) {
-      const problem = problemOf(error);
+      const problem = problemOf(this.#cluster, error);
       if (problem === undefined || isNotFound(error)) throw error;
       const remedy = isForbidden(error) ? ' (the manager needs the verb patch on jobs/status there)' : '';
-      const said = sanitizeText((error as Error).message);
-      const message = `cluster "${cluster}" does not let its Job controller be asked whether it has seen that the Job is suspended: ${said}${remedy}`;
-      throw new DispatchRefused({ reason: problem.reason, message }, error);
+      throw new DispatchRefused({ reason: problem.reason, message: `${refused(error as Error)}${remedy}` }, error);
     }
   }
 
-  return {
-    create,
-    mark,
-    find,
-    runningPods,
-    carry,
-    takeBackSuspended,
-    writeStatus: (action) => (action.kind === 'Seed' ? seed(action.copy, action.status) : takeBackSuspended(action.copy)),
-    update: (copy, spec, annotations) =>
-      timed((signal) => {
-        const { uid, resourceVersion } = copy.metadata;
-        // Whether a copy that is resumed here and suspended again rests is judged from its present version (copy-rest.ts).
-        const condition = kind.of(copy.metadata.name).copies.resumes(spec) ? { resourceVersion } : {};
-        const body = { metadata: { uid, ...condition, ...omitUndefined({ annotations }) }, spec };
-        return client.patch(kind.resource, objectKey(copy), { type: 'merge', body }, { fieldManager, signal });
-      }).catch((error: unknown) => {
-        const problem = problemOf(error);
-        throw problem === undefined ? error : new DispatchRefused(problem, error);
-      }),
-    seed,
-    async tails({ metadata: { namespace, uid } }) {
-      const name = logTailsName(uid);
-      return withDeadline(clock, TAILS_TIMEOUT_MS, options.signal, async (signal) => {
-        const read = async (where: string): Promise<ConfigMap | ApiError> => {
-          try {
-            return await client.get(CONFIG_MAPS, { namespace: where, name }, { signal });
-          } catch (error) {
-            if (isNotFound(error) || isForbidden(error)) return error;
-            throw error;
-          }
-        };
-        const kept = await read(leaseNamespace());
-        if (!(kept instanceof ApiError)) return kept;
-        // A worker of an earlier release puts them beside the copy, and so does one that has such a manager. Rights there end with these.
-        const beside = await read(namespace);
-        if (!(beside instanceof ApiError)) return beside;
-        if (isForbidden(kept)) throw kept;
-        return undefined;
-      });
-    },
-    async delete(copy, propagationPolicy) {
-      const { uid } = copy.metadata;
-      try {
-        await timed((signal) => client.delete(kind.resource, objectKey(copy), { propagationPolicy, uid, signal }));
-      } catch (error) {
-        // The copy is gone, or another object has its name.
-        if (!isNotFound(error) && !isConflict(error)) throw error;
-      }
-    },
-  };
+  tails({ metadata: { namespace, uid } }: DeepReadonly<WorkObject>): Promise<ConfigMap | undefined> {
+    const { clock, signal: stopped, leaseNamespace } = this.#options;
+    const name = logTailsName(uid);
+    return withDeadline(clock, TAILS_TIMEOUT_MS, stopped, async (signal) => {
+      const read = async (where: string): Promise<ConfigMap | ApiError> => {
+        try {
+          return await this.#client.get(CONFIG_MAPS, { namespace: where, name }, { signal });
+        } catch (error) {
+          if (isNotFound(error) || isForbidden(error)) return error;
+          throw error;
+        }
+      };
+      const kept = await read(leaseNamespace());
+      if (!(kept instanceof ApiError)) return kept;
+      // A worker of an earlier release puts them beside the copy, and so does one that has such a manager. Rights there end with these.
+      const beside = await read(namespace);
+      if (!(beside instanceof ApiError)) return beside;
+      if (isForbidden(kept)) throw kept;
+      return undefined;
+    });
+  }
+
+  async delete(copy: DeepReadonly<WorkObject>, propagationPolicy: 'Foreground' | 'Background'): Promise<void> {
+    const { uid } = copy.metadata;
+    try {
+      await this.#timed((signal) => this.#client.delete(this.#kind.resource, objectKey(copy), { propagationPolicy, uid, signal }));
+    } catch (error) {
+      // The copy is gone, or another object has its name.
+      if (!isNotFound(error) && !isConflict(error)) throw error;
+    }
+  }
+
+  #timed<T>(call: (signal: AbortSignal) => Promise<T>): Promise<T> {
+    return withDeadline(this.#options.clock, WRITE_TIMEOUT_MS, this.#options.signal, call);
+  }
 }
 
 const epochOf = ({ metadata }: Unsaved<WorkObject>): number => Number(metadata.annotations?.[DISPATCH_EPOCH_ANNOTATION]);
 
 const isNamespaceMissing = (error: unknown): boolean => isNotFound(error) && error.status.details?.kind === 'namespaces';
-
-/** Another manager may run there and take the copy for its own: only a user can resolve this. */
-export const copyOfOther = (cluster: string, other: string, origin: string): DispatchProblem => ({
-  reason: DispatchedReason.NameTaken,
-  message:
-    `the copy of this Job on cluster "${cluster}" says that manager "${sanitizeText(other)}" made it, and this manager is "${origin}": delete that Job there, ` +
-    `or, where no manager of that id is and its label ${ORIGIN_LABEL} was changed, give it the value "${origin}"`,
-});
-
-/** The server has said whether the write was carried out. After a 5xx or a timeout the write may have been carried out. */
-export const isAnswer = (error: unknown): boolean =>
-  error instanceof DispatchRefused || (error instanceof ApiError && error.code < 500 && error.code !== 408);

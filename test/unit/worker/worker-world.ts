@@ -10,7 +10,8 @@ import { silentLogger, type LogFields, type Logger } from '../../../shared/runti
 import { seededRandom } from '../../../shared/runtime/random.ts';
 import { aborted } from '../../../shared/runtime/tasks.ts';
 import type { FenceSettings } from '../../../worker/fence/fence.ts';
-import { createWorker, type Logs, type WorkerSettings } from '../../../worker/worker.ts';
+import type { Logs } from '../../../worker/job-parts.ts';
+import { createWorker, type WorkerSettings } from '../../../worker/worker.ts';
 import { BUILT_IN_JOB_CONTROLLER_NAME } from '../../../shared/api/names.ts';
 import { FakeClock } from '../../support/fake-clock.ts';
 
