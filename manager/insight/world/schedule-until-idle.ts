@@ -28,7 +28,9 @@ export function scheduleUntilIdle(world: World, until?: string): ReadonlyMap<str
       },
     },
     queues: {
-      ...queues,
+      claims: (...args) => queues.claims(...args),
+      reviseAt: (atMs) => queues.reviseAt(atMs),
+      heads: (...args) => queues.heads(...args),
       markInadmissible: (head, inadmissibility) => {
         const { key } = head.queued.workload;
         const { claim } = inadmissibility;
