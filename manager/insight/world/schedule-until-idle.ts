@@ -21,7 +21,7 @@ export function scheduleUntilIdle(world: World, until?: string): ReadonlyMap<str
   const victimsOf = new Map<string, readonly Victim[]>();
   const deps: Parameters<typeof runCycle>[0] = {
     cache: {
-      snapshot: cache.snapshot,
+      snapshot: () => cache.snapshot(),
       displace: (by, victims) => {
         victimsOf.set(by.key, victims);
         cache.displace(by, victims);

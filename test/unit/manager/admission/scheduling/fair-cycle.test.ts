@@ -252,7 +252,7 @@ function play({ queues: given, clusters: shapes, steps, slow }: World, counts: C
             return true;
           },
           at: () => undefined,
-          decided: () => compare(cache.snapshot, heads, nowMs, claims, counts),
+          decided: () => compare(() => cache.snapshot(), heads, nowMs, claims, counts),
         },
         nowMs,
       );
