@@ -6,7 +6,7 @@ import { createAdmittedIndex, type AdmittedIndex } from '../workload/admitted-in
 import type { ClusterState } from '../quota/cluster-state.ts';
 import type { Charge } from '../flavors/flavor-assigner.ts';
 import { concernedByClusters, concernedByQueues } from './concerned-reservations.ts';
-import { OnTheirWay } from './on-their-way.ts';
+import { SentReservations } from './sent-reservations.ts';
 import { createSlicedPass } from './sliced-pass.ts';
 import { createDeadlines, type Deadlines } from './deadlines.ts';
 import { createDisplacements, type Displacement, type Displacer } from '../preemption/displacements.ts';
@@ -138,7 +138,7 @@ class Reservations implements AdmissionCache {
   readonly #counts = { to: createQueueCounts(), from: createQueueCounts() };
   readonly #heldFrom = createQueueHoldings();
   readonly shapes = createShapeAvoidance();
-  readonly #onTheirWay = new OnTheirWay(this.shapes);
+  readonly #sent = new SentReservations(this.shapes);
   readonly starts = createDeadlines((each) => startDeadline(each, { setup: this.#setup, clusters: this.#clustersByName }));
   readonly executions = createDeadlines(executionDeadline);
   readonly admitted = createAdmittedIndex();
@@ -160,8 +160,8 @@ class Reservations implements AdmissionCache {
   readonly held = (): Iterable<Reservation> => this.#heldByUsers.values();
   readonly assumed = (): Iterable<Reservation> => this.#assumedNow.values();
   readonly reserved = (): Iterable<Reservation> => this.#reserved.values();
-  readonly refusedAlike = (): Iterable<readonly [Reservation, string]> => this.#onTheirWay.refusedAlike();
-  readonly reviewShape = (shape: string): void => this.#onTheirWay.reviewShape(shape);
+  readonly refusedAlike = (): Iterable<readonly [Reservation, string]> => this.#sent.refusedAlike();
+  readonly reviewShape = (shape: string): void => this.#sent.reviewShape(shape);
   readonly usage = (): Usage => this.#usage;
 
   constructor(
@@ -281,7 +281,7 @@ class Reservations implements AdmissionCache {
     this.#reviewBlocking(entry, queue);
     this.starts.watch(entry);
     this.executions.watch(entry);
-    this.#onTheirWay.watch(entry);
+    this.#sent.watch(entry);
     charge(this.#usage, this.#holdingOf(entry));
     this.#expect(entry);
     this.#displacements.keepIfSame(workload.key, record);
@@ -313,7 +313,7 @@ class Reservations implements AdmissionCache {
     this.#assumedNow.delete(key);
     this.#reserved.delete(key);
     this.#unblock(entry);
-    this.#onTheirWay.forget(entry);
+    this.#sent.forget(entry);
     this.starts.forget(key);
     this.executions.forget(key);
     discharge(this.#usage, this.#holdingOf(entry));

@@ -2,7 +2,7 @@ import type { Reservation } from '../workload/reservation.ts';
 import type { ShapeAvoidance } from '../workload/shape-avoidance.ts';
 
 /** Reservations of Workloads that are sent to their cluster, and of which no copy is known yet. */
-export class OnTheirWay {
+export class SentReservations {
   readonly #shapes: Pick<ShapeAvoidance, 'refusedMeanwhile'>;
   /** By shape and key. */
   readonly #alike = new Map<string, Map<string, Reservation>>();
