@@ -197,16 +197,15 @@ export function createAdmission({
     clock,
     log,
   });
-  const { waiting, inadmissibleReasonOf, reasonOf, preemptedOf } = watcher;
   const reporter = createWaitingReporter({
     kind,
     client,
     events,
     jobs: informers.jobs,
-    waiting,
-    inadmissibleReasonOf,
-    reasonOf,
-    preemptedOf,
+    waiting: () => watcher.waiting(),
+    inadmissibleReasonOf: (key) => watcher.inadmissibleReasonOf(key),
+    reasonOf: (key) => watcher.reasonOf(key),
+    preemptedOf: (key) => watcher.preemptedOf(key),
     clock,
     log,
     metrics,
@@ -309,7 +308,7 @@ export function createAdmission({
       return { kind: watcher.isPending(key) || watcher.reasonOf(key) !== undefined ? 'Waits' : 'Unknown' };
     },
     explain: (key) => {
-      const inadmissibleReason = inadmissibleReasonOf(key);
+      const inadmissibleReason = watcher.inadmissibleReasonOf(key);
       const position = queues.position(key);
       return inadmissibleReason === undefined && position === undefined ? undefined : { inadmissibleReason, position };
     },

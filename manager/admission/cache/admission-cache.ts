@@ -5,6 +5,8 @@ import { excess } from '../../api/job-requests.ts';
 import { createAdmittedIndex, type AdmittedIndex } from '../workload/admitted-index.ts';
 import type { ClusterState } from '../quota/cluster-state.ts';
 import type { Charge } from '../flavors/flavor-assigner.ts';
+import { concernedByClusters, concernedByQueues } from './concerned-reservations.ts';
+import { SentReservations } from './sent-reservations.ts';
 import { createSlicedPass } from './sliced-pass.ts';
 import { createDeadlines, type Deadlines } from './deadlines.ts';
 import { createDisplacements, type Displacement, type Displacer } from '../preemption/displacements.ts';
@@ -111,306 +113,285 @@ export function createAdmissionCache(
   holdings?: HoldingListener,
   localQueueUsage?: LocalQueueUsage,
 ): AdmissionCache {
-  let setup = empty;
-  let clusterStates: readonly ClusterState[] = [];
-  let clustersByName: ReadonlyMap<string, ClusterState> = new Map();
-  let usage = createUsage();
-  const counted = new Map<string, Counted>();
-  const mismatched = new Map<string, Counted>();
-  const refused = new Map<string, Counted>();
-  const heldByUsers = new Map<string, Counted>();
-  const assumedNow = new Map<string, Counted>();
-  const reserved = new Map<string, Counted>();
-  const refusedAlike = new Map<string, readonly [Reservation, string]>();
+  return new Reservations(empty, priorityClasses, holdings, localQueueUsage);
+}
+
+class Reservations implements AdmissionCache {
+  #setup: QueueingSetup;
+  readonly #priorityClasses: () => PriorityClasses;
+  readonly #holdings: HoldingListener | undefined;
+  readonly #localQueueUsage: LocalQueueUsage | undefined;
+  #clusterStates: readonly ClusterState[] = [];
+  #clustersByName: ReadonlyMap<string, ClusterState> = new Map();
+  #usage = createUsage();
+  readonly #counted = new Map<string, Counted>();
+  readonly #mismatched = new Map<string, Counted>();
+  readonly #refused = new Map<string, Counted>();
+  readonly #heldByUsers = new Map<string, Counted>();
+  readonly #assumedNow = new Map<string, Counted>();
+  readonly #reserved = new Map<string, Counted>();
   /** Keys of Workloads with pods that are not ready, by ClusterQueue: of those alone that block admission meanwhile. */
-  const blocking = new Map<string, Set<string>>();
-  const isBlocked = (clusterQueue: string): boolean => blocking.has(clusterQueue);
-  /** Workloads of which no copy is known yet, by shape and key. */
-  const onTheirWay = new Map<string, Map<string, Counted>>();
-  const visits = createSlicedPass(() => counted.values());
-  const shapes = createShapeAvoidance();
-  const starts = createDeadlines((reservation) => startDeadline(reservation, { setup, clusters: clustersByName }));
-  const executions = createDeadlines(executionDeadline);
-  const admitted = createAdmittedIndex();
-  const releases = createReleaseProfile();
-  const placements = new Map<string, number>();
-  const displacements = createDisplacements();
-  const counts = { to: createQueueCounts(), from: createQueueCounts() };
-  const heldFrom = createQueueHoldings();
+  readonly #blocking = new Map<string, Set<string>>();
+  readonly #visits = createSlicedPass(() => this.#counted.values());
+  readonly #placements = new Map<string, number>();
+  readonly #displacements = createDisplacements();
+  readonly #counts = { to: createQueueCounts(), from: createQueueCounts() };
+  readonly #heldFrom = createQueueHoldings();
+  readonly shapes = createShapeAvoidance();
+  readonly #sent = new SentReservations(this.shapes);
+  readonly starts = createDeadlines((each) => startDeadline(each, { setup: this.#setup, clusters: this.#clustersByName }));
+  readonly executions = createDeadlines(executionDeadline);
+  readonly admitted = createAdmittedIndex();
+  readonly releases = createReleaseProfile();
 
-  const holdingOf = ({ record, held, charges }: Counted): Holding => ({
-    node: setup.tree.clusterQueues.get(record.clusterQueue),
-    charges,
-    cluster: record.cluster,
-    amounts: held,
-  });
+  readonly visit = this.#visits.enqueue;
+  readonly continueVisits = this.#visits.runUntil;
+  readonly admittedTo = this.#counts.to.all;
+  readonly admittedFrom = this.#counts.from.all;
+  readonly heldFrom = this.#heldFrom.of;
+  readonly isBlocked = (clusterQueue: string): boolean => this.#blocking.has(clusterQueue);
+  readonly queueing = (): QueueingSetup => this.#setup;
+  readonly clusters = (): readonly ClusterState[] => this.#clusterStates;
+  readonly get = (key: string): Reservation | undefined => this.#counted.get(key);
+  readonly reservations = (): IterableIterator<Reservation> => this.#counted.values();
+  readonly placements = (cluster: string): number => this.#placements.get(cluster) ?? 0;
+  readonly mismatched = (): Iterable<Reservation> => this.#mismatched.values();
+  readonly refused = (): Iterable<Reservation> => this.#refused.values();
+  readonly held = (): Iterable<Reservation> => this.#heldByUsers.values();
+  readonly assumed = (): Iterable<Reservation> => this.#assumedNow.values();
+  readonly reserved = (): Iterable<Reservation> => this.#reserved.values();
+  readonly refusedAlike = (): Iterable<readonly [Reservation, string]> => this.#sent.refusedAlike();
+  readonly reviewShape = (shape: string): void => this.#sent.reviewShape(shape);
+  readonly usage = (): Usage => this.#usage;
 
-  const unblock = ({ workload: { key }, record: { clusterQueue } }: Counted): void => {
-    const keys = blocking.get(clusterQueue);
-    if (keys?.delete(key) === true && keys.size === 0) blocking.delete(clusterQueue);
-  };
-  const reviewBlocking = (entry: Counted, queue: QueueSetup | undefined): void => {
-    unblock(entry);
-    if (queue?.blocksAdmission !== true || !(entry.assumed || awaitsPods(entry.workload))) return;
-    const { clusterQueue } = entry.record;
-    blocking.set(clusterQueue, (blocking.get(clusterQueue) ?? new Set()).add(entry.workload.key));
-  };
+  constructor(
+    empty: QueueingSetup,
+    priorityClasses: () => PriorityClasses,
+    holdings: HoldingListener | undefined,
+    localQueueUsage: LocalQueueUsage | undefined,
+  ) {
+    this.#setup = empty;
+    this.#priorityClasses = priorityClasses;
+    this.#holdings = holdings;
+    this.#localQueueUsage = localQueueUsage;
+  }
 
-  const arrived = ({ workload: { key, shape } }: Counted): void => {
-    const alike = onTheirWay.get(shape);
-    if (alike?.delete(key) === true && alike.size === 0) onTheirWay.delete(shape);
-  };
+  setQueueing(next: QueueingSetup): void {
+    const concerned = concernedByQueues(this.#setup, next);
+    this.#setup = next;
+    // Usage per ClusterQueue is indexed, so the cost does not depend on the number of reservations.
+    this.#usage = this.#usage.restrictedTo(isClusterHolder);
+    for (const [clusterQueue, key, amount] of this.admitted.quotas()) {
+      const node = next.tree.clusterQueues.get(clusterQueue);
+      if (node !== undefined) addUsage(node, this.#usage, key, amount);
+    }
+    if (concerned === undefined) return;
+    this.#visits.enqueue((entry) => {
+      if (concerned(entry)) this.#review(entry);
+    });
+  }
+
+  setClusters(next: readonly ClusterState[]): void {
+    const before = this.#clustersByName;
+    this.#clusterStates = next;
+    this.#clustersByName = new Map(next.map((each) => [each.name, each]));
+    const concerned = concernedByClusters(before, this.#clustersByName);
+    if (concerned === undefined) return;
+    this.#visits.enqueue((entry) => {
+      if (concerned(entry)) this.starts.watch(entry);
+    });
+  }
+
+  snapshot(): Snapshot {
+    return {
+      queues: this.#setup.queues,
+      clusters: this.#clusterStates,
+      admitted: this.admitted,
+      fairSharing: this.#setup.fairSharing,
+      localQueueUsage: this.#localQueueUsage,
+      nodes: this.#setup.tree.clusterQueues,
+      isBlocked: this.isBlocked,
+      usage: this.#usage.fork(),
+      shapes: this.shapes.fork(this.#trials()),
+      releases: this.releases,
+    };
+  }
+
+  assume(workload: Workload, record: AdmissionRecord): Reservation {
+    this.shapes.placed(workload, record);
+    return this.#put(workload, record, true);
+  }
+
+  admit(workload: Workload, record: AdmissionRecord): void {
+    this.#put(workload, record, false);
+  }
+
+  forget(key: string): Reservation | undefined {
+    this.admitted.delete(key);
+    this.releases.delete(key);
+    this.#displacements.forget(key);
+    const entry = this.#drop(key);
+    this.#counted.delete(key);
+    if (entry !== undefined) this.#holdings?.released(entry);
+    return entry;
+  }
+
+  *onCluster(cluster: string): Iterable<Reservation> {
+    for (const { reservation } of this.admitted.onCluster(cluster)) yield reservation;
+  }
+
+  displace(by: Displacer, victims: readonly Victim[]): void {
+    this.#reindex(this.#displacements.replace(by, victims));
+  }
+
+  withdraw(isWanted: (by: Displacer) => boolean): readonly Reservation[] {
+    return this.#reindex(this.#displacements.withdraw(isWanted));
+  }
+
+  *displaced(): Iterable<Displacement & { readonly reservation: Reservation }> {
+    for (const [key, displacement] of this.#displacements.all()) {
+      const reservation = this.#counted.get(key);
+      if (reservation !== undefined) yield { ...displacement, reservation };
+    }
+  }
+
+  reprioritize(concerned: (workload: Workload) => boolean): void {
+    this.#visits.enqueue((entry) => {
+      if (concerned(entry.workload)) this.#index(entry);
+    });
+  }
+
+  rootOf(clusterQueue: string): readonly string[] {
+    const node = this.#setup.tree.clusterQueues.get(clusterQueue);
+    return node === undefined ? [] : [node.rootId];
+  }
+
+  #put(workload: Workload, record: AdmissionRecord, assumed: boolean): Reservation {
+    const before = this.#drop(workload.key);
+    const recorded = recordedRequests(record);
+    const queue = this.#setup.queues.get(record.clusterQueue);
+    const entry = { workload, record, assumed, ...holdingFor(workload, record, recorded, queue) };
+    this.#counted.set(workload.key, entry);
+    this.#counts.to.replace(undefined, record.clusterQueue);
+    this.#counts.from.replace(undefined, namedQueueOf(workload));
+    this.#heldFrom.add(namedQueueOf(workload), entry.charges, 1);
+    if (isSettled(entry) && (before === undefined || !isSettled(before) || before.record.cluster !== record.cluster))
+      this.#placements.set(record.cluster, this.placements(record.cluster) + 1);
+    this.#classify(entry, recorded);
+    this.#reviewBlocking(entry, queue);
+    this.starts.watch(entry);
+    this.executions.watch(entry);
+    this.#sent.watch(entry);
+    charge(this.#usage, this.#holdingOf(entry));
+    this.#expect(entry);
+    this.#displacements.keepIfSame(workload.key, record);
+    this.#index(entry);
+    this.#holdings?.held(entry);
+    return entry;
+  }
+
+  #classify(entry: Counted, recorded: Requests): void {
+    const { workload, record, assumed } = entry;
+    const asked = admittedOf({ requests: workload.recordedRequests ?? workload.requests, podSets: workload.podSets }, record);
+    if (isUnlike(asked, recorded) || excessOfPodSets(workload, record) !== undefined) this.#mismatched.set(workload.key, entry);
+    if (assumed) this.#assumedNow.set(workload.key, entry);
+    if (!assumed && workload.refusal !== undefined) this.#refused.set(workload.key, entry);
+    if (!assumed && workload.hold === true) this.#heldByUsers.set(workload.key, entry);
+    if (!assumed && workload.phase === 'Reserved') this.#reserved.set(workload.key, entry);
+  }
 
   /** Removes a reservation from all but the ordered index, in which it mostly keeps its place. */
-  const drop = (key: string): Counted | undefined => {
-    const entry = counted.get(key);
+  #drop(key: string): Counted | undefined {
+    const entry = this.#counted.get(key);
     if (entry === undefined) return undefined;
-    counts.to.replace(entry.record.clusterQueue, undefined);
-    counts.from.replace(namedQueueOf(entry.workload), undefined);
-    heldFrom.add(namedQueueOf(entry.workload), entry.charges, -1);
-    mismatched.delete(key);
-    refused.delete(key);
-    heldByUsers.delete(key);
-    assumedNow.delete(key);
-    reserved.delete(key);
-    refusedAlike.delete(key);
-    unblock(entry);
-    arrived(entry);
-    starts.forget(key);
-    executions.forget(key);
-    discharge(usage, holdingOf(entry));
+    this.#counts.to.replace(entry.record.clusterQueue, undefined);
+    this.#counts.from.replace(namedQueueOf(entry.workload), undefined);
+    this.#heldFrom.add(namedQueueOf(entry.workload), entry.charges, -1);
+    this.#mismatched.delete(key);
+    this.#refused.delete(key);
+    this.#heldByUsers.delete(key);
+    this.#assumedNow.delete(key);
+    this.#reserved.delete(key);
+    this.#unblock(entry);
+    this.#sent.forget(entry);
+    this.starts.forget(key);
+    this.executions.forget(key);
+    discharge(this.#usage, this.#holdingOf(entry));
     return entry;
-  };
-  /** A Workload whose priority no longer resolves keeps its last priority, or gets the default. */
-  const priorityOf = ({ key, namespace, queue, priorityWish }: Workload): number => {
-    const classes = priorityClasses();
-    const resolved = resolvePriority(priorityWish, classes, setup.localQueues.get(`${namespace}/${queue ?? ''}`)?.priorityBounds);
-    return resolved.kind === 'Priority' ? resolved.value : (admitted.get(key)?.priority ?? classes.fallback);
-  };
-  const index = (entry: Counted): void => {
+  }
+
+  #holdingOf({ record, held, charges }: Counted): Holding {
+    const node = this.#setup.tree.clusterQueues.get(record.clusterQueue);
+    return { node, charges, cluster: record.cluster, amounts: held };
+  }
+
+  #reviewBlocking(entry: Counted, queue: QueueSetup | undefined): void {
+    this.#unblock(entry);
+    if (queue?.blocksAdmission !== true || !(entry.assumed || awaitsPods(entry.workload))) return;
+    const { clusterQueue } = entry.record;
+    this.#blocking.set(clusterQueue, (this.#blocking.get(clusterQueue) ?? new Set()).add(entry.workload.key));
+  }
+
+  #unblock({ workload: { key }, record: { clusterQueue } }: Counted): void {
+    const keys = this.#blocking.get(clusterQueue);
+    if (keys?.delete(key) === true && keys.size === 0) this.#blocking.delete(clusterQueue);
+  }
+
+  #index(entry: Counted): void {
     const { workload, record, assumed, charges } = entry;
-    const leaving = displacements.of(workload.key) !== undefined || (!assumed && !hasPlace(workload));
-    admitted.set({ reservation: entry, priority: priorityOf(workload), charges, leaving, sinceMs: Date.parse(record.since) });
-  };
-  const expect = ({ workload, record, held, charges }: Counted): void => {
-    const { key, expectedMs } = workload;
-    if (expectedMs === undefined) releases.delete(key);
-    else {
-      const { clusterQueue, cluster } = record;
-      // Records tell whole seconds: a Workload that ends as expected has not outlived that.
-      const sinceMs = Date.parse(record.since) + 1_000;
-      releases.set({ key, clusterQueue, cluster, sinceMs, expectedMs, amounts: held, charges });
-    }
-  };
-  const compare = (entry: Counted): void => {
-    const { workload, record } = entry;
-    const reason = workload.refusal === undefined ? shapes.refusedMeanwhile(workload.shape, record) : undefined;
-    if (reason === undefined) refusedAlike.delete(workload.key);
-    else refusedAlike.set(workload.key, [entry, reason]);
-  };
-  const reindex = (keys: readonly string[]): readonly Reservation[] => {
-    const entries = keys.flatMap((key) => counted.get(key) ?? []);
-    for (const entry of entries) index(entry);
+    const leaving = this.#displacements.of(workload.key) !== undefined || (!assumed && !hasPlace(workload));
+    const sinceMs = Date.parse(record.since);
+    this.admitted.set({ reservation: entry, priority: this.#priorityOf(workload), charges, leaving, sinceMs });
+  }
+
+  #reindex(keys: readonly string[]): readonly Reservation[] {
+    const entries = keys.flatMap((key) => this.#counted.get(key) ?? []);
+    for (const entry of entries) this.#index(entry);
     return entries;
-  };
-  const put = (workload: Workload, record: AdmissionRecord, assumed: boolean): Reservation => {
-    const before = drop(workload.key);
-    const recorded = recordedRequests(record);
-    const queue = setup.queues.get(record.clusterQueue);
-    const entry = { workload, record, assumed, ...holdingFor(workload, record, recorded, queue) };
-    counted.set(workload.key, entry);
-    counts.to.replace(undefined, record.clusterQueue);
-    counts.from.replace(undefined, namedQueueOf(workload));
-    heldFrom.add(namedQueueOf(workload), entry.charges, 1);
-    const asked = admittedOf({ requests: workload.recordedRequests ?? workload.requests, podSets: workload.podSets }, record);
-    if (isUnlike(asked, recorded) || excessOfPodSets(workload, record) !== undefined) mismatched.set(workload.key, entry);
-    if (!assumed && workload.refusal !== undefined) refused.set(workload.key, entry);
-    if (!assumed && workload.hold === true) heldByUsers.set(workload.key, entry);
-    if (!assumed && workload.phase === 'Reserved') reserved.set(workload.key, entry);
-    if (isSettled(entry) && (before === undefined || !isSettled(before) || before.record.cluster !== record.cluster))
-      placements.set(record.cluster, (placements.get(record.cluster) ?? 0) + 1);
-    if (assumed) assumedNow.set(workload.key, entry);
-    reviewBlocking(entry, queue);
-    starts.watch(entry);
-    executions.watch(entry);
-    if (isOnItsWay(entry)) {
-      const alike = onTheirWay.get(workload.shape) ?? new Map<string, Counted>();
-      onTheirWay.set(workload.shape, alike.set(workload.key, entry));
-      compare(entry);
-    }
-    charge(usage, holdingOf(entry));
-    expect(entry);
-    displacements.keepIfSame(workload.key, record);
-    index(entry);
-    holdings?.held(entry);
-    return entry;
-  };
+  }
+
+  /** A Workload whose priority no longer resolves keeps its last priority, or gets the default. */
+  #priorityOf({ key, namespace, queue, priorityWish }: Workload): number {
+    const classes = this.#priorityClasses();
+    const bounds = this.#setup.localQueues.get(`${namespace}/${queue ?? ''}`)?.priorityBounds;
+    const resolved = resolvePriority(priorityWish, classes, bounds);
+    return resolved.kind === 'Priority' ? resolved.value : (this.admitted.get(key)?.priority ?? classes.fallback);
+  }
+
+  #expect({ workload: { key, expectedMs }, record, held, charges }: Counted): void {
+    if (expectedMs === undefined) return this.releases.delete(key);
+    const { clusterQueue, cluster } = record;
+    // Records tell whole seconds: a Workload that ends as expected has not outlived that.
+    const sinceMs = Date.parse(record.since) + 1_000;
+    this.releases.set({ key, clusterQueue, cluster, sinceMs, expectedMs, amounts: held, charges });
+  }
 
   /** The setup of the reservation's ClusterQueue or LocalQueue has changed. */
-  const review = (entry: Counted): void => {
+  #review(entry: Counted): void {
     const { workload, record, assumed } = entry;
-    starts.watch(entry);
-    reviewBlocking(entry, setup.queues.get(record.clusterQueue));
-    index(entry);
+    this.starts.watch(entry);
+    this.#reviewBlocking(entry, this.#setup.queues.get(record.clusterQueue));
+    this.#index(entry);
     // The ClusterQueue decides whether finished pods keep their quota.
-    if (!assumed && hasFinishedPods(workload)) put(workload, record, false);
-  };
+    if (!assumed && hasFinishedPods(workload)) this.#put(workload, record, false);
+  }
 
   /** Clusters that are tried by one Job at a time, with the Job admitted there since. */
-  const trials = (): ReadonlyMap<string, string | undefined> => {
+  #trials(): ReadonlyMap<string, string | undefined> {
     const found = new Map<string, string | undefined>();
-    for (const { name, tryingSinceMs } of clusterStates) {
+    for (const { name, tryingSinceMs } of this.#clusterStates) {
       if (tryingSinceMs === undefined) continue;
-      const by = [...admitted.onCluster(name)].find(
+      const by = [...this.admitted.onCluster(name)].find(
         ({ reservation: { workload, record, assumed } }) => (assumed || hasPlace(workload)) && Date.parse(record.since) >= tryingSinceMs,
       );
       found.set(name, by?.reservation.workload.key);
     }
     return found;
-  };
-
-  return {
-    setQueueing: (next) => {
-      const concerned = concernedBy(setup, next);
-      setup = next;
-      // Usage per ClusterQueue is indexed, so the cost does not depend on the number of reservations.
-      usage = usage.restrictedTo(isClusterHolder);
-      for (const [clusterQueue, key, amount] of admitted.quotas()) {
-        const node = next.tree.clusterQueues.get(clusterQueue);
-        if (node !== undefined) addUsage(node, usage, key, amount);
-      }
-      if (concerned === undefined) return;
-      visits.enqueue((entry) => {
-        if (concerned(entry)) review(entry);
-      });
-    },
-    setClusters: (next) => {
-      const before = clustersByName;
-      clusterStates = next;
-      clustersByName = new Map(next.map((each) => [each.name, each]));
-      const others = differing(before, clustersByName, sameContact);
-      if (others.size === 0) return;
-      visits.enqueue((entry) => {
-        if (others.has(entry.record.cluster)) starts.watch(entry);
-      });
-    },
-    visit: visits.enqueue,
-    continueVisits: visits.runUntil,
-    queueing: () => setup,
-    clusters: () => clusterStates,
-    snapshot: () => ({
-      queues: setup.queues,
-      clusters: clusterStates,
-      admitted,
-      fairSharing: setup.fairSharing,
-      localQueueUsage,
-      nodes: setup.tree.clusterQueues,
-      isBlocked,
-      usage: usage.fork(),
-      shapes: shapes.fork(trials()),
-      releases,
-    }),
-    assume: (workload, record) => {
-      shapes.placed(workload, record);
-      return put(workload, record, true);
-    },
-    admit: (workload, record) => void put(workload, record, false),
-    forget: (key) => {
-      admitted.delete(key);
-      releases.delete(key);
-      displacements.forget(key);
-      const entry = drop(key);
-      counted.delete(key);
-      if (entry !== undefined) holdings?.released(entry);
-      return entry;
-    },
-    get: (key) => counted.get(key),
-    reservations: () => counted.values(),
-    *onCluster(cluster) {
-      for (const { reservation } of admitted.onCluster(cluster)) yield reservation;
-    },
-    admittedTo: counts.to.all,
-    admittedFrom: counts.from.all,
-    heldFrom: heldFrom.of,
-    placements: (cluster) => placements.get(cluster) ?? 0,
-    mismatched: () => mismatched.values(),
-    refused: () => refused.values(),
-    held: () => heldByUsers.values(),
-    assumed: () => assumedNow.values(),
-    reserved: () => reserved.values(),
-    starts,
-    executions,
-    refusedAlike: () => refusedAlike.values(),
-    reviewShape: (shape) => {
-      for (const entry of onTheirWay.get(shape)?.values() ?? []) compare(entry);
-    },
-    shapes,
-    admitted,
-    releases,
-    displace: (by, victims) => void reindex(displacements.replace(by, victims)),
-    withdraw: (isWanted) => reindex(displacements.withdraw(isWanted)),
-    *displaced() {
-      for (const [key, displacement] of displacements.all()) {
-        const reservation = counted.get(key);
-        if (reservation !== undefined) yield { ...displacement, reservation };
-      }
-    },
-    reprioritize: (concerned) =>
-      visits.enqueue((entry) => {
-        if (concerned(entry.workload)) index(entry);
-      }),
-    rootOf: (clusterQueue) => {
-      const node = setup.tree.clusterQueues.get(clusterQueue);
-      return node === undefined ? [] : [node.rootId];
-    },
-    usage: () => usage,
-    isBlocked,
-  };
+  }
 }
 
 /** The reservation is admitted and its record is written. */
 const isSettled = ({ workload, assumed }: Reservation): boolean => !assumed && hasPlace(workload);
-
-/** The Workload is sent to its cluster, and no copy is known yet. */
-const isOnItsWay = ({ workload, assumed }: Reservation): boolean =>
-  !assumed && workload.phase === 'Admitted' && !workload.dispatched && !workload.started;
-
-/** Whether a cluster is lost, and since when it is reachable. */
-const sameContact = (a: ClusterState, b: ClusterState): boolean => a.lost === b.lost && a.reachableSinceMs === b.reachableSinceMs;
-
-/**
- * Selects the reservations for which start or recovery timeouts, blocked admission, finished pods or priority bounds have changed;
- * undefined if there are none. Quota is not considered.
- */
-function concernedBy(before: QueueingSetup, next: QueueingSetup): ((reservation: Reservation) => boolean) | undefined {
-  const queues = differing(
-    before.queues,
-    next.queues,
-    (a, b) =>
-      a.startTimeoutMs === b.startTimeoutMs &&
-      a.recoveryTimeoutMs === b.recoveryTimeoutMs &&
-      a.keepsFinished === b.keepsFinished &&
-      a.blocksAdmission === b.blocksAdmission,
-  );
-  const localQueues = differing(
-    before.localQueues,
-    next.localQueues,
-    ({ priorityBounds: a }, { priorityBounds: b }) => a?.min === b?.min && a?.max === b?.max,
-  );
-  if (queues.size + localQueues.size === 0) return undefined;
-  return ({ workload, record }) => queues.has(record.clusterQueue) || localQueues.has(namedQueueOf(workload) ?? '');
-}
-
-/** The names of entries that were added, removed or changed. */
-function differing<T>(before: ReadonlyMap<string, T>, next: ReadonlyMap<string, T>, isSame: (a: T, b: T) => boolean): ReadonlySet<string> {
-  const names = new Set<string>();
-  for (const [name, each] of before) {
-    const now = next.get(name);
-    if (now === undefined || !isSame(each, now)) names.add(name);
-  }
-  for (const name of next.keys()) if (!before.has(name)) names.add(name);
-  return names;
-}
 
 /** Whether two records describe the same admission. */
 export const isSameAdmission = (a: AdmissionRecord, b: AdmissionRecord): boolean => formatAdmissionRecord(a) === formatAdmissionRecord(b);

@@ -8,11 +8,11 @@ import type { Preempted } from '../../api/preempted.ts';
 import type { RecordReader } from '../../api/records.ts';
 import { type ClusterObjects, withLacks } from '../queues/cluster-objects.ts';
 import type { CarriedObjects } from '../queues/carried-objects.ts';
+import { PendingChanges } from '../queues/pending-changes.ts';
 import { createReferenceIndex } from '../queues/reference-index.ts';
 import type { PodAdjustments } from '../../api/adjusted-pod.ts';
-import { ZERO } from '../../api/amount.ts';
 import { isSameAdmission, type AdmissionCache } from '../cache/admission-cache.ts';
-import { awaitsPods, type Reservation } from '../workload/reservation.ts';
+import { awaitsPods, holdsLess, type Reservation } from '../workload/reservation.ts';
 import type { AdmissionRetries } from '../snapshot/admission-retries.ts';
 import { cannotStartMessage } from '../workload/cannot-start.ts';
 import type { DecisionRecorder } from '../decision-log/decision-recorder.ts';
@@ -25,7 +25,7 @@ import { runSeconds } from '../workload/run-seconds.ts';
 import type { InadmissibleReason } from '../snapshot/snapshot.ts';
 import { blockedReason, waitingReason } from '../queues/waiting-reason.ts';
 import { createUnaccountedJobs } from '../snapshot/unaccounted-jobs.ts';
-import { createUntrustedCount } from './untrusted-count.ts';
+import { createUntrustedCount, type UntrustedCount } from './untrusted-count.ts';
 import { wordOfName } from '../../work-kind/qualified-name.ts';
 import type { WorkKind } from '../../work-kind/work-kind.ts';
 import { workloadOf, type Workload } from '../workload/workload.ts';
@@ -83,7 +83,7 @@ export interface JobWatcher extends EventHandler<WorkObject> {
 
 export type CannotStart = { readonly workload: Workload; readonly message: string };
 
-export function createJobWatcher(deps: {
+type JobWatcherDeps = {
   readonly kind: WorkKind;
   readonly cache: AdmissionCache;
   readonly queues: PendingQueues;
@@ -105,291 +105,295 @@ export function createJobWatcher(deps: {
   readonly now: () => number;
   /** Called when a Workload may be admissible. */
   readonly wakeScheduler: () => void;
-}): JobWatcher {
-  const { cache, queues, retries, readRecord, recorder, metrics, wakeScheduler } = deps;
-  const pending = new Map<string, Workload>();
-  const pendingOf = createQueueCounts();
-  const referring = createReferenceIndex();
-  const visits = createSlicedPass(() => pending.values());
+};
+
+export function createJobWatcher(deps: JobWatcherDeps): JobWatcher {
+  return new Watcher(deps);
+}
+
+class Watcher implements JobWatcher {
+  readonly #deps: JobWatcherDeps;
+  readonly #pending = new Map<string, Workload>();
+  readonly #pendingOf = createQueueCounts();
+  readonly #referring = createReferenceIndex();
+  readonly #visits = createSlicedPass(() => this.#pending.values());
+  readonly #changes = new PendingChanges(this.#visits, (workload) => {
+    if (this.#waits(workload.key)) this.#enqueue(workload);
+  });
   /** Reasons that keep Jobs out of the queues. The queues know the reasons of queued Workloads. */
-  const inadmissibleReasons = new Map<string, InadmissibleReason>();
-  const toCorrect = new Map<string, Workload>();
-  const toReport = new Map<string, CannotStart>();
-  const untrusted = createUntrustedCount(metrics);
-  const unaccounted = createUnaccountedJobs();
+  readonly #inadmissibleReasons = new Map<string, InadmissibleReason>();
+  readonly #toCorrect = new Map<string, Workload>();
+  readonly #toReport = new Map<string, CannotStart>();
+  readonly #untrusted: UntrustedCount;
+  readonly #unaccounted = createUnaccountedJobs();
   /** The order in which unfinished Jobs were first observed: it survives admission, so that an evicted Job keeps its place. */
-  const arrivals = new Map<string, number>();
-  let arrivalsSeen = 0;
-  const arrivalOf = (key: string): number => arrivals.get(key) ?? arrivalsSeen;
+  readonly #arrivals = new Map<string, number>();
+  #arrivalsSeen = 0;
+  /** Whether a Workload is pending and not assumed. */
+  readonly #waits = (key: string): boolean => this.#deps.cache.get(key) === undefined;
+
+  readonly continueVisits = this.#visits.runUntil;
+  readonly pendingOf = this.#pendingOf.all;
+  readonly toCorrect = (): Iterable<Workload> => this.#toCorrect.values();
+  readonly toReport = (): Iterable<CannotStart> => this.#toReport.values();
+  readonly pending = (): IterableIterator<Workload> => this.#pending.values();
+  readonly isPending = (key: string): boolean => this.#pending.has(key);
+  readonly arrivalOf = (key: string): number => this.#arrivals.get(key) ?? this.#arrivalsSeen;
+  readonly preemptedOf = (key: string): Preempted | undefined =>
+    (this.#deps.cache.get(key)?.record ?? this.#pending.get(key)?.record)?.preempted;
+  readonly inadmissibleReasonOf = (key: string): InadmissibleReason | undefined =>
+    this.#inadmissibleReasons.get(key) ?? waitingReason(this.#deps, key, this.#deps.now());
+  readonly added = (job: DeepReadonly<WorkObject>): void => this.#observe(job);
+  readonly updated = (job: DeepReadonly<WorkObject>): void => this.#observe(job);
+
+  constructor(deps: JobWatcherDeps) {
+    this.#deps = deps;
+    this.#untrusted = createUntrustedCount(deps.metrics);
+    deps.carriedObjects?.onChange((namespace, object) => {
+      for (const key of this.#referring.of(namespace, object)) {
+        const workload = this.#pending.get(key);
+        if (workload !== undefined && this.#waits(key)) this.#enqueue(workload);
+      }
+    });
+    deps.clusterObjects?.serve({
+      isNeeded: this.#referring.has,
+      changed: (namespace, object) => {
+        for (const key of this.#referring.of(namespace, object)) this.#lookAgain(key);
+      },
+    });
+  }
+
+  deleted(job: DeepReadonly<WorkObject>): void {
+    const { kind, cache, readRecord, recorder } = this.#deps;
+    const key = keyOfObject(job);
+    this.#dequeue(key);
+    this.#arrivals.delete(key);
+    recorder?.ended(key, 'Deleted');
+    this.#untrusted.forget(key);
+    if (this.#unaccounted.forget(key, job.metadata.namespace)) this.#changes.add('namespaces', job.metadata.namespace);
+    this.#release(key);
+    const workload = workloadOf(kind, job, readRecord(job));
+    if (workload !== undefined && cache.shapes.released(workload)) this.#shapeChanged(workload.shape);
+  }
+
+  requeue(concerned: (workload: Workload) => boolean = () => true): void {
+    this.#visits.enqueue((workload) => {
+      if (this.#waits(workload.key) && concerned(workload)) this.#enqueue(workload);
+    });
+  }
+
+  adjust(concerned: (key: string) => DeepReadonly<WorkObject> | undefined): void {
+    this.#visits.enqueue(({ key }) => {
+      const job = concerned(key);
+      if (job !== undefined) this.#observe(job);
+    });
+  }
+
+  expectAnew(): void {
+    const { cache } = this.#deps;
+    this.#visits.enqueue((workload) => {
+      if (this.#waits(workload.key)) this.#enqueue(this.#expect(workload));
+    });
+    cache.visit(({ workload, record, assumed }) => {
+      if (!assumed) cache.admit(this.#expect(workload), record);
+    });
+  }
+
+  giveUp(reservation: Reservation, inadmissibleReason: InadmissibleReason): void {
+    const { cache, recorder } = this.#deps;
+    const { key, shape, whole } = reservation.workload;
+    if (cache.get(key) !== reservation) return;
+    recorder?.ended(key, 'Undone');
+    this.#release(key);
+    this.#wait(whole ?? reservation.workload);
+    if (cache.shapes.released(reservation.workload)) this.#shapeChanged(shape);
+    this.#inadmissibleReasons.set(key, inadmissibleReason);
+  }
+
+  doubt(reservation: Reservation, inadmissibleReason: InadmissibleReason): void {
+    const { key } = reservation.workload;
+    if (this.#deps.cache.get(key) === reservation) this.#inadmissibleReasons.set(key, inadmissibleReason);
+  }
+
+  retry(key: string): void {
+    const workload = this.#pending.get(key);
+    if (workload === undefined || !this.#waits(key) || this.#deps.queues.has(key)) return;
+    this.#deps.recorder?.seen(workload, this.arrivalOf(key));
+    this.#enqueue(workload);
+  }
+
+  *waiting(): Iterable<string> {
+    yield* this.#pending.keys();
+    for (const key of this.#inadmissibleReasons.keys()) if (!this.#pending.has(key)) yield key;
+  }
+
+  reasonOf(key: string): string | undefined {
+    const { cache, queues } = this.#deps;
+    const reason = this.#inadmissibleReasons.get(key)?.reason;
+    if (reason !== undefined) return reason;
+    const known = queues.inadmissibilityOf(key);
+    return (known?.waitsFor === 'setup' ? undefined : blockedReason(cache, queues.get(key)?.clusterQueue)?.reason) ?? known?.reason;
+  }
+
+  #observe(job: DeepReadonly<WorkObject>): void {
+    const { kind, cache, readRecord, adjustments, clusterObjects, now } = this.#deps;
+    const observed = workloadOf(kind, job, readRecord(job), adjustments);
+    if (observed === undefined) return;
+    const expected = this.#expect(observed);
+    const workload = observed.phase === 'Pending' ? withLacks(expected, clusterObjects?.find) : expected;
+    this.#take(workload, job);
+    if (this.#unaccounted.observe(workload)) this.#changes.add('namespaces', workload.namespace);
+    // While an admission is being written, the decided record counts, not the one on the Job.
+    if (cache.get(workload.key)?.assumed !== true && cache.shapes.observe(workload, now())) this.#shapeChanged(workload.shape);
+  }
 
   /** A Workload keeps what was expected of it when it was admitted. */
-  const expect = (workload: Workload): Workload => {
-    if (deps.expectedMs === undefined || !cache.queueing().backfills) return workload;
-    const { key, record } = workload;
-    const before = cache.get(key);
-    const expectedMs =
-      (before !== undefined && before.record.since === record?.since ? before.workload.expectedMs : undefined) ?? deps.expectedMs(workload);
+  #expect(workload: Workload): Workload {
+    const { cache, expectedMs: ask } = this.#deps;
+    if (ask === undefined || !cache.queueing().backfills) return workload;
+    const before = cache.get(workload.key);
+    const isSame = before !== undefined && before.record.since === workload.record?.since;
+    const expectedMs = (isSame ? before.workload.expectedMs : undefined) ?? ask(workload);
     return expectedMs === undefined ? workload : { ...workload, expectedMs };
-  };
+  }
 
-  const observe = (job: DeepReadonly<WorkObject>): void => {
-    const observed = workloadOf(deps.kind, job, readRecord(job), deps.adjustments);
-    if (observed === undefined) return;
-    const workload = observed.phase === 'Pending' ? withLacks(expect(observed), deps.clusterObjects?.find) : expect(observed);
-    take(workload, job);
-    if (unaccounted.observe(workload)) requeueAlike('namespaces', workload.namespace);
-    // While an admission is being written, the decided record counts, not the one on the Job.
-    if (cache.get(workload.key)?.assumed !== true && cache.shapes.observe(workload, deps.now())) shapeChanged(workload.shape);
-  };
-
-  /** Changes since the last visit for them began. */
-  let changes: { readonly shapes: Set<string>; readonly namespaces: Set<string>; isOfAll: boolean } | undefined;
-  /** Queues the Workloads of this shape or namespace again. However many changes arrive, one visit serves all. */
-  const requeueAlike = (what: 'shapes' | 'namespaces', name: string): void => {
-    if (changes === undefined) {
-      const gathered = { shapes: new Set<string>(), namespaces: new Set<string>(), isOfAll: false };
-      changes = gathered;
-      const requeue = (workload: Workload): void => {
-        const { shapes, namespaces, isOfAll } = gathered;
-        const isAlike = isOfAll || shapes.has(workload.shape) || namespaces.has(workload.namespace);
-        if (isAlike && waits(workload.key)) enqueue(workload);
-      };
-      visits.enqueue(requeue, () => (changes = undefined));
-    }
-    changes[what].add(name);
-    // While another manager leads, no visits are made, so the sets are bounded.
-    if (changes[what].size < ALIKE_MAX) return;
-    changes.isOfAll = true;
-    changes[what].clear();
-  };
-
-  const shapeChanged = (shape: string): void => {
+  #shapeChanged(shape: string): void {
+    const { cache, queues, wakeScheduler } = this.#deps;
     cache.reviewShape(shape);
-    requeueAlike('shapes', shape);
+    this.#changes.add('shapes', shape);
     queues.wakeWaitingForCluster();
     wakeScheduler();
-  };
+  }
 
-  const take = (workload: Workload, job: DeepReadonly<WorkObject>): void => {
-    const { key, record } = workload;
-    if (!arrivals.has(key)) arrivals.set(key, arrivalsSeen++);
-    untrusted.observe(workload, job.metadata.annotations?.[ADMISSION_ANNOTATION]);
+  #take(workload: Workload, job: DeepReadonly<WorkObject>): void {
+    const { cache, recorder } = this.#deps;
+    const { key } = workload;
+    if (!this.#arrivals.has(key)) this.#arrivals.set(key, this.#arrivalsSeen++);
+    this.#untrusted.observe(workload, job.metadata.annotations?.[ADMISSION_ANNOTATION]);
     switch (workload.phase) {
       case 'Finished':
-        dequeue(key);
-        arrivals.delete(key);
+        this.#dequeue(key);
+        this.#arrivals.delete(key);
         recorder?.ended(key, 'Finished');
-        if (cache.get(key) !== undefined) {
-          const ran = runSeconds(deps.kind.progress(job), job.status);
-          if (ran !== undefined)
-            metrics.runTime.observe(
-              { cluster_queue: record?.clusterQueue ?? '', outcome: finishedCondition(job.status)?.type ?? 'Deleted' },
-              ran,
-            );
-          metrics.finished.inc({
-            cluster_queue: record?.clusterQueue ?? '',
-            result: finishedCondition(job.status)?.type ?? 'Deleted',
-            kind: wordOfName(deps.kind, job.metadata.name),
-          });
-        }
-        return release(key);
+        if (cache.get(key) !== undefined) this.#countFinished(workload, job);
+        return this.#release(key);
       case 'Unrecorded':
       case 'Reserved':
       case 'Admitted':
-      case 'Evicting': {
-        dequeue(key);
-        reviewCannotStart(workload);
-        if (workload.phase === 'Unrecorded' || workload.unmarked) toCorrect.set(key, workload);
-        if (workload.phase !== 'Admitted') inadmissibleReasons.set(key, whyHeldBack(workload));
-        wakeScheduler();
-        if (record === undefined) return release(key);
-        const before = cache.get(key);
-        cache.admit(workload, record);
-        const isLess = before !== undefined && holdsLess(cache.get(key), before);
-        recorder?.seen(workload, arrivalOf(key), isLess || isOtherwiseBlocking(workload, before));
-        // The Workload has another place or holds less: what it held before is free.
-        if (before !== undefined && (isLess || !isSameAdmission(before.record, record))) wakeSharers(before);
-        return;
-      }
+      case 'Evicting':
+        return this.#takeAdmitted(workload);
       case 'Pending':
-        toCorrect.delete(key);
-        reviewCannotStart(workload);
-        if (isBeingWritten(workload)) return;
-        recorder?.seen(workload, arrivalOf(key), cache.get(key) !== undefined);
-        release(key);
-        return enqueue(workload);
+        this.#toCorrect.delete(key);
+        this.#reviewCannotStart(workload);
+        // A write of an admission is conditional on the version on which it was decided. While the Job is at that version the write may
+        // succeed; once it has moved on without the record, the write is certain to be refused.
+        if (cache.get(key)?.workload.resourceVersion === workload.resourceVersion) return;
+        recorder?.seen(workload, this.arrivalOf(key), cache.get(key) !== undefined);
+        this.#release(key);
+        return this.#enqueue(workload);
     }
-  };
+  }
+
+  #countFinished({ record }: Workload, job: DeepReadonly<WorkObject>): void {
+    const { kind, metrics } = this.#deps;
+    const clusterQueue = record?.clusterQueue ?? '';
+    const result = finishedCondition(job.status)?.type ?? 'Deleted';
+    const ran = runSeconds(kind.progress(job), job.status);
+    if (ran !== undefined) metrics.runTime.observe({ cluster_queue: clusterQueue, outcome: result }, ran);
+    metrics.finished.inc({ cluster_queue: clusterQueue, result, kind: wordOfName(kind, job.metadata.name) });
+  }
+
+  #takeAdmitted(workload: Workload): void {
+    const { cache, recorder, wakeScheduler } = this.#deps;
+    const { key, record } = workload;
+    this.#dequeue(key);
+    this.#reviewCannotStart(workload);
+    if (workload.phase === 'Unrecorded' || workload.unmarked) this.#toCorrect.set(key, workload);
+    if (workload.phase !== 'Admitted') this.#inadmissibleReasons.set(key, whyHeldBack(workload));
+    wakeScheduler();
+    if (record === undefined) return this.#release(key);
+    const before = cache.get(key);
+    cache.admit(workload, record);
+    const isLess = before !== undefined && holdsLess(cache.get(key), before);
+    recorder?.seen(workload, this.arrivalOf(key), isLess || this.#isOtherwiseBlocking(workload, before));
+    // The Workload has another place or holds less: what it held before is free.
+    if (before !== undefined && (isLess || !isSameAdmission(before.record, record))) this.#wakeSharers(before);
+  }
 
   /** A replay has to know when a Workload blocks its ClusterQueue, and when it no longer does. */
-  const isOtherwiseBlocking = (workload: Workload, before: Reservation | undefined): boolean =>
-    cache.queueing().queues.get(workload.record?.clusterQueue ?? '')?.blocksAdmission === true &&
-    (before === undefined || before.assumed || awaitsPods(before.workload) !== awaitsPods(workload));
-
-  /**
-   * A write of an admission is conditional on the version on which it was decided. While the Job is at that version the write may succeed;
-   * once it has moved on without the record, the write is certain to be refused.
-   */
-  const isBeingWritten = ({ key, resourceVersion }: Workload): boolean => cache.get(key)?.workload.resourceVersion === resourceVersion;
+  #isOtherwiseBlocking(workload: Workload, before: Reservation | undefined): boolean {
+    const queue = this.#deps.cache.queueing().queues.get(workload.record?.clusterQueue ?? '');
+    if (queue?.blocksAdmission !== true) return false;
+    return before === undefined || before.assumed || awaitsPods(before.workload) !== awaitsPods(workload);
+  }
 
   /** A Job that starts on no cluster says so, and why. */
-  const reviewCannotStart = (workload: Workload): void => {
+  #reviewCannotStart(workload: Workload): void {
     const { key, record } = workload;
-    const maxMoves = cache.queueing().queues.get(record?.clusterQueue ?? '')?.maxMoves;
+    const maxMoves = this.#deps.cache.queueing().queues.get(record?.clusterQueue ?? '')?.maxMoves;
     const message = record === undefined || maxMoves === undefined ? undefined : cannotStartMessage(record, maxMoves);
-    if (message === undefined || workload.started || workload.cannotStart === message || record?.fail !== undefined) toReport.delete(key);
-    else toReport.set(key, { workload, message });
-  };
+    if (message === undefined || workload.started || workload.cannotStart === message || record?.fail !== undefined)
+      this.#toReport.delete(key);
+    else this.#toReport.set(key, { workload, message });
+  }
 
-  const wait = (workload: Workload): void => {
+  #wait(workload: Workload): void {
     const { key } = workload;
-    pendingOf.replace(namedQueueOf(pending.get(key)), namedQueueOf(workload));
-    pending.set(key, workload);
-    referring.set(key, workload);
-  };
+    this.#pendingOf.replace(namedQueueOf(this.#pending.get(key)), namedQueueOf(workload));
+    this.#pending.set(key, workload);
+    this.#referring.set(key, workload);
+  }
 
-  const enqueue = (observed: Workload): void => {
+  #enqueue(observed: Workload): void {
+    const { cache, queues, recorder, retries, carriedObjects, clusterObjects, priorityClasses, wakeScheduler } = this.#deps;
     const { key } = observed;
-    const workload = withLacks(observed, deps.clusterObjects?.find);
-    if (JSON.stringify(workload.lacks) !== JSON.stringify(observed.lacks)) recorder?.seen(workload, arrivalOf(key));
-    wait(workload);
-    const entry = queueEntry(workload, arrivalOf(key), {
+    const workload = withLacks(observed, clusterObjects?.find);
+    if (JSON.stringify(workload.lacks) !== JSON.stringify(observed.lacks)) recorder?.seen(workload, this.arrivalOf(key));
+    this.#wait(workload);
+    const entry = queueEntry(workload, this.arrivalOf(key), {
       queueing: cache.queueing(),
-      priorityClasses: deps.priorityClasses(),
-      keptOut: () => retries.reasonToWait(key) ?? unaccounted.reasonIn(workload.namespace),
-      carriedObjects: deps.carriedObjects,
+      priorityClasses: priorityClasses(),
+      keptOut: () => retries.reasonToWait(key) ?? this.#unaccounted.reasonIn(workload.namespace),
+      carriedObjects,
     });
     if ('reason' in entry) {
       queues.delete(key);
-      inadmissibleReasons.set(key, entry);
+      this.#inadmissibleReasons.set(key, entry);
     } else {
-      inadmissibleReasons.delete(key);
+      this.#inadmissibleReasons.delete(key);
       putInQueue(queues, cache, entry);
     }
     wakeScheduler();
-  };
-
-  /** Whether the Workload is pending and not assumed. */
-  const waits = (key: string): boolean => cache.get(key) === undefined;
+  }
 
   /** Queues a Workload again if clusters lack other objects than before. */
-  const lookAgain = (key: string): void => {
-    const before = pending.get(key);
-    if (before === undefined || !waits(key)) return;
-    const { lacks } = withLacks(before, deps.clusterObjects?.find);
-    if (JSON.stringify(lacks) !== JSON.stringify(before.lacks)) enqueue(before);
-  };
+  #lookAgain(key: string): void {
+    const before = this.#pending.get(key);
+    if (before === undefined || !this.#waits(key)) return;
+    const { lacks } = withLacks(before, this.#deps.clusterObjects?.find);
+    if (JSON.stringify(lacks) !== JSON.stringify(before.lacks)) this.#enqueue(before);
+  }
 
-  const dequeue = (key: string): void => {
-    pendingOf.replace(namedQueueOf(pending.get(key)), undefined);
-    pending.delete(key);
-    referring.set(key, undefined);
-    toCorrect.delete(key);
-    toReport.delete(key);
-    queues.delete(key);
-    inadmissibleReasons.delete(key);
-    retries.forget(key);
-  };
+  #dequeue(key: string): void {
+    this.#pendingOf.replace(namedQueueOf(this.#pending.get(key)), undefined);
+    this.#pending.delete(key);
+    this.#referring.set(key, undefined);
+    this.#toCorrect.delete(key);
+    this.#toReport.delete(key);
+    this.#deps.queues.delete(key);
+    this.#inadmissibleReasons.delete(key);
+    this.#deps.retries.forget(key);
+  }
 
-  const release = (key: string): void => {
-    const reservation = cache.forget(key);
-    if (reservation !== undefined) wakeSharers(reservation);
-  };
+  #release(key: string): void {
+    const reservation = this.#deps.cache.forget(key);
+    if (reservation !== undefined) this.#wakeSharers(reservation);
+  }
 
-  const wakeSharers = ({ record }: Reservation): void => {
+  #wakeSharers({ record }: Reservation): void {
+    const { cache, queues, wakeScheduler } = this.#deps;
     queues.wake(cache.rootOf(record.clusterQueue));
     queues.wakeWaitingForCluster();
     wakeScheduler();
-  };
-
-  deps.carriedObjects?.onChange((namespace, object) => {
-    for (const key of referring.of(namespace, object)) {
-      const workload = pending.get(key);
-      if (workload !== undefined && waits(key)) enqueue(workload);
-    }
-  });
-
-  deps.clusterObjects?.serve({
-    isNeeded: referring.has,
-    changed: (namespace, object) => {
-      for (const key of referring.of(namespace, object)) lookAgain(key);
-    },
-  });
-
-  return {
-    added: observe,
-    updated: observe,
-    deleted: (job) => {
-      const key = keyOfObject(job);
-      dequeue(key);
-      arrivals.delete(key);
-      recorder?.ended(key, 'Deleted');
-      untrusted.forget(key);
-      if (unaccounted.forget(key, job.metadata.namespace)) requeueAlike('namespaces', job.metadata.namespace);
-      release(key);
-      const workload = workloadOf(deps.kind, job, readRecord(job));
-      if (workload !== undefined && cache.shapes.released(workload)) shapeChanged(workload.shape);
-    },
-    requeue: (concerned = () => true) =>
-      visits.enqueue((workload) => {
-        if (waits(workload.key) && concerned(workload)) enqueue(workload);
-      }),
-    adjust: (concerned) =>
-      visits.enqueue(({ key }) => {
-        const job = concerned(key);
-        if (job !== undefined) observe(job);
-      }),
-    expectAnew: () => {
-      visits.enqueue((workload) => {
-        if (waits(workload.key)) enqueue(expect(workload));
-      });
-      cache.visit(({ workload, record, assumed }) => {
-        if (!assumed) cache.admit(expect(workload), record);
-      });
-    },
-    continueVisits: visits.runUntil,
-    giveUp: (reservation, inadmissibleReason) => {
-      const { key } = reservation.workload;
-      if (cache.get(key) !== reservation) return;
-      recorder?.ended(key, 'Undone');
-      release(key);
-      wait(reservation.workload.whole ?? reservation.workload);
-      if (cache.shapes.released(reservation.workload)) shapeChanged(reservation.workload.shape);
-      inadmissibleReasons.set(key, inadmissibleReason);
-    },
-    doubt: (reservation, inadmissibleReason) => {
-      const { key } = reservation.workload;
-      if (cache.get(key) === reservation) inadmissibleReasons.set(key, inadmissibleReason);
-    },
-    retry: (key) => {
-      const workload = pending.get(key);
-      if (workload === undefined || !waits(key) || queues.has(key)) return;
-      recorder?.seen(workload, arrivalOf(key));
-      enqueue(workload);
-    },
-    toCorrect: () => toCorrect.values(),
-    toReport: () => toReport.values(),
-    pending: () => pending.values(),
-    isPending: (key) => pending.has(key),
-    pendingOf: pendingOf.all,
-    arrivalOf,
-    waiting: function* () {
-      yield* pending.keys();
-      for (const key of inadmissibleReasons.keys()) if (!pending.has(key)) yield key;
-    },
-    preemptedOf: (key) => (cache.get(key)?.record ?? pending.get(key)?.record)?.preempted,
-    reasonOf: (key) => {
-      const reason = inadmissibleReasons.get(key)?.reason;
-      if (reason !== undefined) return reason;
-      const known = queues.inadmissibilityOf(key);
-      return (known?.waitsFor === 'setup' ? undefined : blockedReason(cache, queues.get(key)?.clusterQueue)?.reason) ?? known?.reason;
-    },
-    inadmissibleReasonOf: (key) => inadmissibleReasons.get(key) ?? waitingReason({ cache, queues }, key, deps.now()),
-  };
+  }
 }
-
-/** Shapes or namespaces that are distinguished at most. */
-const ALIKE_MAX = 1_000;
-
-const holdsLess = (now: Reservation | undefined, before: Reservation): boolean =>
-  [...before.held].some(([resource, amount]) => amount > (now?.held.get(resource) ?? ZERO));

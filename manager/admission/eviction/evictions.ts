@@ -54,26 +54,18 @@ export type EvictionReason = (typeof EvictionReason)[keyof typeof EvictionReason
  * already are skipped.
  */
 export function findEvictions(
-  {
-    reservations,
-    onCluster,
-    mismatched,
-    refused,
-    refusedAlike,
-    held,
-    displaced,
-  }: Pick<AdmissionCache, 'reservations' | 'onCluster' | 'mismatched' | 'refused' | 'refusedAlike' | 'held' | 'displaced'>,
+  cache: Pick<AdmissionCache, 'reservations' | 'onCluster' | 'mismatched' | 'refused' | 'refusedAlike' | 'held' | 'displaced'>,
   setup: QueueingSetup,
   clusters: readonly ClusterState[],
 ): Eviction[] {
   return [
-    ...heldByUser(held()),
-    ...refusedByCluster(refused()),
-    ...refusedByShape(refusedAlike()),
-    ...grown(mismatched()),
-    ...drained({ reservations, onCluster }, setup, clusters),
-    ...leavingUnsteady({ onCluster }, clusters),
-    ...preempted(displaced()),
+    ...heldByUser(cache.held()),
+    ...refusedByCluster(cache.refused()),
+    ...refusedByShape(cache.refusedAlike()),
+    ...grown(cache.mismatched()),
+    ...drained(cache, setup, clusters),
+    ...leavingUnsteady(cache, clusters),
+    ...preempted(cache.displaced()),
   ];
 }
 
@@ -81,10 +73,10 @@ export function findEvictions(
  * Workloads that the fence of an unsteady cluster stops repeatedly leave it if another cluster can run them. Otherwise they stay: a stopped
  * copy keeps its completed work, and a new copy on the same cluster would fare no better.
  */
-function leavingUnsteady({ onCluster }: Pick<AdmissionCache, 'onCluster'>, clusters: readonly ClusterState[]): Eviction[] {
+function leavingUnsteady(cache: Pick<AdmissionCache, 'onCluster'>, clusters: readonly ClusterState[]): Eviction[] {
   const steady = clusters.filter(({ closed, tryingSinceMs }) => closed === undefined && tryingSinceMs === undefined);
   return clusters.flatMap(({ name, unsteady }) =>
-    (unsteady ? [...onCluster(name)] : []).flatMap((reservation): Eviction[] => {
+    (unsteady ? [...cache.onCluster(name)] : []).flatMap((reservation): Eviction[] => {
       const { workload, record, assumed } = reservation;
       if (assumed || !hasPlace(workload) || record.unfenced === true) return [];
       if (!steady.some((cluster) => cluster.name !== name && couldRunOn(workload, cluster))) return [];
@@ -178,14 +170,14 @@ function grown(mismatched: Iterable<Reservation>): Eviction[] {
 }
 
 function drained(
-  { reservations, onCluster }: Pick<AdmissionCache, 'reservations' | 'onCluster'>,
+  cache: Pick<AdmissionCache, 'reservations' | 'onCluster'>,
   setup: QueueingSetup,
   clusters: readonly ClusterState[],
 ): Eviction[] {
   const draining = new Set(clusters.filter((cluster) => cluster.draining).map(({ name }) => name));
   const evictions: Eviction[] = [];
   // Clusters may be drained for days, so only their Workloads are visited.
-  const concerned = setup.draining ? [...reservations()] : [...draining].flatMap((name) => [...onCluster(name)]);
+  const concerned = setup.draining ? [...cache.reservations()] : [...draining].flatMap((name) => [...cache.onCluster(name)]);
   for (const reservation of concerned) {
     const { workload, record, assumed } = reservation;
     if (assumed || !hasPlace(workload)) continue;

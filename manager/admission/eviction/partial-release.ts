@@ -3,6 +3,7 @@ import type { AdmissionRecord } from '../../api/records.ts';
 import { parseRequests, ZERO } from '../../api/amount.ts';
 import { omitUndefined } from '../../../shared/runtime/omit-undefined.ts';
 import type { Reservation } from '../workload/reservation.ts';
+import type { Workload } from '../workload/workload.ts';
 import type { ClusterState } from '../quota/cluster-state.ts';
 import { parseQualifiedName } from '../../work-kind/qualified-name.ts';
 
@@ -10,7 +11,7 @@ import { parseQualifiedName } from '../../work-kind/qualified-name.ts';
  * How long a running Job must request less before it holds less. The copy gets the lower number at once, so by then its cluster, connected
  * all the time, starts no more pods than that.
  */
-export const PARTIAL_RELEASE_DELAY_MS = 10_000;
+const PARTIAL_RELEASE_DELAY_MS = 10_000;
 
 /**
  * The record of an admitted Job that requests less than it holds, once its cluster reports no more pods than are requested now. A report
@@ -29,4 +30,28 @@ export function partiallyReleased(
   if (clusters.find(({ name }) => name === record.cluster)?.connected !== true) return undefined;
   const charged = record.charged && formatRequests(forPods(parseRequests(record.charged), requests.get('pods')));
   return { ...record, requests: formatRequests(requests), ...omitUndefined({ charged }) };
+}
+
+/** Running Jobs that could hold less than they do. */
+export class PartialReleases {
+  /** Since when a Job could. */
+  readonly #sinceMs = new Map<string, number>();
+
+  /** Returns the smaller records that are due, and after which time there may be more; undefined if no other Job could hold less since. */
+  find(
+    mismatched: Iterable<Reservation>,
+    clusters: readonly ClusterState[],
+    nowMs: number,
+  ): { readonly due: { readonly workload: Workload; readonly record: AdmissionRecord }[]; readonly againAfterMs: number | undefined } {
+    const candidates = [...mismatched].flatMap((reservation) => {
+      const record = partiallyReleased(reservation, clusters);
+      return record === undefined ? [] : [{ workload: reservation.workload, record }];
+    });
+    const keys = new Set(candidates.map(({ workload }) => workload.key));
+    for (const key of this.#sinceMs.keys()) if (!keys.has(key)) this.#sinceMs.delete(key);
+    const others = [...keys].filter((key) => !this.#sinceMs.has(key));
+    for (const key of others) this.#sinceMs.set(key, nowMs);
+    const due = candidates.filter(({ workload }) => nowMs - (this.#sinceMs.get(workload.key) ?? nowMs) >= PARTIAL_RELEASE_DELAY_MS);
+    return { due, againAfterMs: others.length === 0 ? undefined : PARTIAL_RELEASE_DELAY_MS };
+  }
 }

@@ -6,6 +6,9 @@ import { classOf, PendingClass } from './pending-class.ts';
 /** A pending Workload, its ClusterQueue and its class. */
 export type Pending = { readonly queue: PendingQueue; readonly class: PendingClass; readonly queued: QueuedWorkload };
 
+/** The Workload to nominate, if any may fit. `waitsForRoom`: Workloads that do not fit lack room on clusters. */
+export type Candidate = { readonly candidate?: QueuedWorkload; readonly waitsForRoom: boolean };
+
 /**
  * Pending Workloads of one ClusterQueue, by class. They are ordered by priority and age; if the queue shares by the usage of LocalQueues,
  * the LocalQueue with the least usage goes first.
@@ -81,6 +84,25 @@ export class PendingQueue {
       if (candidate !== undefined && (first === undefined || this.compare(candidate, first) < 0)) first = candidate;
     }
     return first;
+  }
+
+  /** The first Workload that nothing known blocks. `first`: {@link first}. `preemptor`: the Workload that waits for its victims, if any. */
+  firstWithin(bounds: CapacityBounds, first: QueuedWorkload, preemptor: QueuedWorkload | undefined): Candidate {
+    let waitsForRoom = false;
+    let candidate: QueuedWorkload | undefined;
+    for (const each of this.classes.values()) {
+      waitsForRoom ||= each.waitsForRoom;
+      const found = each.firstWithin((resources, amounts, from) => {
+        const obstacle = bounds.blockedBy(this.name, resources, amounts, from);
+        waitsForRoom ||= obstacle === 'cluster';
+        return obstacle !== undefined;
+      });
+      if (found === undefined || (this.strict && found !== first)) continue;
+      // A preemptor that waits for its victims blocks later Workloads of its queue.
+      if (preemptor !== undefined && this.compare(preemptor, found) < 0) continue;
+      if (candidate === undefined || this.compare(found, candidate) < 0) candidate = found;
+    }
+    return candidate === undefined ? { waitsForRoom } : { candidate, waitsForRoom };
   }
 
   /** The first Workloads in order, `most` at most, whether they may be nominated or not. */

@@ -7,7 +7,7 @@ import { schedule } from '../scheduling/schedule.ts';
 
 export type CycleDeps = {
   readonly cache: Pick<AdmissionCache, 'snapshot' | 'displace'> & Partial<Pick<AdmissionCache, 'releases'>>;
-  readonly queues: PendingQueues;
+  readonly queues: Pick<PendingQueues, 'claims' | 'reviseAt' | 'heads' | 'markInadmissible'>;
   /** Carries out an admission; false if it is postponed. */
   readonly admit: (decision: Extract<Decision, { kind: 'Admit' }>) => boolean;
   /** Calls `retry` at a time in epoch milliseconds. */

@@ -1,4 +1,4 @@
-import { chargeName, chargesIn, parseRequests, withoutCharges, type Requests } from '../../api/amount.ts';
+import { chargeName, chargesIn, parseRequests, withoutCharges, ZERO, type Requests } from '../../api/amount.ts';
 import { formatRequests } from '../../api/job-requests.ts';
 import type { AdmissionRecord } from '../../api/records.ts';
 import type { Workload } from './workload.ts';
@@ -38,3 +38,6 @@ export const awaitsPods = (workload: Workload): boolean =>
   !workload.heldBack &&
   workload.requests.get('pods') !== 0 &&
   (!workload.started || workload.podsLostSinceMs !== undefined);
+
+export const holdsLess = (now: Reservation | undefined, before: Reservation): boolean =>
+  [...before.held].some(([resource, amount]) => amount > (now?.held.get(resource) ?? ZERO));

@@ -21,14 +21,16 @@ export function scheduleUntilIdle(world: World, until?: string): ReadonlyMap<str
   const victimsOf = new Map<string, readonly Victim[]>();
   const deps: Parameters<typeof runCycle>[0] = {
     cache: {
-      snapshot: cache.snapshot,
+      snapshot: () => cache.snapshot(),
       displace: (by, victims) => {
         victimsOf.set(by.key, victims);
         cache.displace(by, victims);
       },
     },
     queues: {
-      ...queues,
+      claims: (...args) => queues.claims(...args),
+      reviseAt: (atMs) => queues.reviseAt(atMs),
+      heads: (...args) => queues.heads(...args),
       markInadmissible: (head, inadmissibility) => {
         const { key } = head.queued.workload;
         const { claim } = inadmissibility;

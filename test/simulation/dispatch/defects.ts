@@ -240,8 +240,8 @@ export const DEFECTS = [
       },
       {
         file: 'manager/admission/controllers/eviction-controller.ts',
-        right: "...notStarted(overdue('starts', cache.starts)),",
-        wrong: "...notStarted(overdue('starts', cache.starts)).slice(0, 0),",
+        right: "...notStarted(this.#overdue('starts', cache.starts)),",
+        wrong: "...notStarted(this.#overdue('starts', cache.starts)).slice(0, 0),",
       },
     ],
     bias: { troubles: ['rights withdrawn'] },

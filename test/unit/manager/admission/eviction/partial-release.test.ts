@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { partiallyReleased } from '../../../../../manager/admission/eviction/partial-release.ts';
+import { partiallyReleased, PartialReleases } from '../../../../../manager/admission/eviction/partial-release.ts';
 import { recordedRequests } from '../../../../../manager/admission/workload/reservation.ts';
 import type { Workload } from '../../../../../manager/admission/workload/workload.ts';
 import { parseRequests } from '../../../../../manager/api/amount.ts';
@@ -47,4 +47,22 @@ test('what its queue charges is lowered with it', () => {
   });
   const whole = { ...workload, requests: parseRequests({ cpu: '4', pods: '4' }) };
   expect(partiallyReleased({ workload: whole, record, held, assumed: false }, [aCluster('eu-1')])).toBeUndefined();
+});
+
+test('a smaller record is due once the Job could have held less for 10 s, counted anew when it could not in between', () => {
+  const releases = new PartialReleases();
+  const asking = (cpu: string) => {
+    const workload = aWorkload('a', {}, { phase: 'Admitted', requests: parseRequests({ cpu, pods: '2' }), podsTold: 2 });
+    const record = aRecord({ requests: { cpu: '4', pods: '4' } });
+    return { workload, record, held: parseRequests(record.requests), assumed: false };
+  };
+  const find = (cpu: string, nowMs: number) => {
+    const { due, againAfterMs } = releases.find([asking(cpu)], [aCluster('eu-1')], nowMs);
+    return [...due.map(({ workload, record }) => `${workload.name} ${record.requests['cpu']}`), againAfterMs];
+  };
+  expect(find('2', 0)).toEqual([10_000]);
+  expect(find('2', 9_000)).toEqual([undefined]);
+  expect(find('5', 9_500)).toEqual([undefined]);
+  expect(find('2', 10_000)).toEqual([10_000]);
+  expect(find('2', 20_000)).toEqual(['a 2', undefined]);
 });

@@ -3,8 +3,8 @@ import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { createAdmissionCache } from '../../../../../manager/admission/cache/admission-cache.ts';
 import { FairStrategy } from '../../../../../manager/admission/fair-sharing/fair-strategy.ts';
-import { createPendingQueues, type PendingQueues } from '../../../../../manager/admission/queues/pending-queues.ts';
-import { runCycle } from '../../../../../manager/admission/queues/scheduling-cycle.ts';
+import { createPendingQueues } from '../../../../../manager/admission/queues/pending-queues.ts';
+import { type CycleDeps, runCycle } from '../../../../../manager/admission/queues/scheduling-cycle.ts';
 import { admit, claim, reserveFor, type Cycle } from '../../../../../manager/admission/scheduling/admit.ts';
 import { claimedAs, claimsIn, type Claimed } from '../../../../../manager/admission/scheduling/claims.ts';
 import type { ClaimOfHead } from '../../../../../manager/admission/scheduling/claims-by-queue.ts';
@@ -215,8 +215,9 @@ function play({ queues: given, clusters: shapes, steps, slow }: World, counts: C
   let nowMs = Date.UTC(2026, 0, 1);
   let heads: readonly Head[] = [];
   let claims: readonly ClaimOfHead[] = [];
-  const seen: PendingQueues = {
-    ...queues,
+  const seen: CycleDeps['queues'] = {
+    reviseAt: (atMs) => queues.reviseAt(atMs),
+    markInadmissible: (...args) => queues.markInadmissible(...args),
     heads: (...args) => (heads = queues.heads(...args)),
     claims: (...args) => (claims = queues.claims(...args)),
   };
@@ -251,7 +252,7 @@ function play({ queues: given, clusters: shapes, steps, slow }: World, counts: C
             return true;
           },
           at: () => undefined,
-          decided: () => compare(cache.snapshot, heads, nowMs, claims, counts),
+          decided: () => compare(() => cache.snapshot(), heads, nowMs, claims, counts),
         },
         nowMs,
       );

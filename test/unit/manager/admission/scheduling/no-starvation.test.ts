@@ -4,6 +4,7 @@ import { describe, expect, test } from 'vitest';
 import { omitUndefined } from '../../../../../shared/runtime/omit-undefined.ts';
 import { potentialAvailable } from '../../../../../manager/admission/quota/quota-tree.ts';
 import { parseAmount } from '../../../../../manager/api/amount.ts';
+import type { CycleDeps } from '../../../../../manager/admission/queues/scheduling-cycle.ts';
 import type { PendingQueues } from '../../../../../manager/admission/queues/pending-queues.ts';
 import { anOrderWorld } from './order-world.ts';
 import { aCluster, aClusterQueue } from '../setup.ts';
@@ -210,7 +211,7 @@ function aStreamWorld(
     queues: readonly { nominal: number; borrowing: number | undefined; strict: boolean; shares: boolean }[];
     clusters: readonly number[];
   },
-  asSeen?: (all: PendingQueues) => PendingQueues,
+  asSeen?: (all: PendingQueues) => CycleDeps['queues'],
 ) {
   const clusterQueues = queues.map(({ nominal, borrowing, strict, shares }, index) => {
     const resources = [{ name: 'cpu', nominalQuota: nominal, ...omitUndefined({ borrowingLimit: shares ? borrowing : undefined }) }];
@@ -312,9 +313,14 @@ test('incremental equals rebuilt: whatever came and ended, nobody waits who fits
 });
 
 /** Works out up to which height every claim borrows, whenever it is asked for. */
-function recomputing(queues: PendingQueues): PendingQueues {
+function recomputing(queues: PendingQueues): CycleDeps['queues'] {
   let version = 0;
-  return { ...queues, claims: (borrowing, revise) => queues.claims(borrowing && { ...borrowing, versionOf: () => ++version }, revise) };
+  return {
+    claims: (borrowing, revise) => queues.claims(borrowing && { ...borrowing, versionOf: () => ++version }, revise),
+    reviseAt: (atMs) => queues.reviseAt(atMs),
+    heads: (...args) => queues.heads(...args),
+    markInadmissible: (...args) => queues.markInadmissible(...args),
+  };
 }
 
 test('a claim that is not worked out again would be the same: whoever is admitted is admitted at the same time if all are', () => {

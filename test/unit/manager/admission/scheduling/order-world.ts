@@ -5,7 +5,7 @@ import type { ClusterState } from '../../../../../manager/admission/quota/cluste
 import { nominate } from '../../../../../manager/admission/scheduling/nominate.ts';
 import { createPendingQueues, type PendingQueues } from '../../../../../manager/admission/queues/pending-queues.ts';
 import { compareQueued, type QueuedWorkload } from '../../../../../manager/admission/workload/ordering.ts';
-import { nextMost, runCycle } from '../../../../../manager/admission/queues/scheduling-cycle.ts';
+import { type CycleDeps, nextMost, runCycle } from '../../../../../manager/admission/queues/scheduling-cycle.ts';
 import { buildQueueingSetup, type QueueingObjects } from '../../../../../manager/admission/snapshot/snapshot.ts';
 import type { Workload } from '../../../../../manager/admission/workload/workload.ts';
 import { aWorkload, objects, queued } from '../setup.ts';
@@ -16,7 +16,7 @@ export type OrderWorld = ReturnType<typeof anOrderWorld>;
 export function anOrderWorld(
   parts: Partial<QueueingObjects>,
   clusters: readonly ClusterState[],
-  asSeen: (queues: PendingQueues) => PendingQueues = (queues) => queues,
+  asSeen: (queues: PendingQueues) => CycleDeps['queues'] = (queues) => queues,
 ) {
   const waiting = new Map<string, { readonly clusterQueue: string; readonly entry: QueuedWorkload }>();
   const setup = buildQueueingSetup(objects(parts));

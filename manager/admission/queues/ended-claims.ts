@@ -1,0 +1,60 @@
+import { QuotaReservedReason } from '../../api/reasons.ts';
+import type { ClaimOfHead } from '../scheduling/claims-by-queue.ts';
+import type { Inadmissibility } from '../scheduling/decision.ts';
+import type { PendingQueue } from './pending-queue.ts';
+
+/**
+ * Claims that no longer hold what they held, and the ClusterQueues of which claims of other queues have blocked a Workload: such a Workload
+ * may fit once these have ended.
+ */
+export class EndedClaims {
+  readonly #ended: ClaimOfHead[] = [];
+  /** The blocked ClusterQueues, by what claims have taken from them. */
+  readonly #behindOthers = { quota: new Set<PendingQueue>(), cluster: new Set<PendingQueue>() };
+
+  add(claim: ClaimOfHead): void {
+    this.#ended.push(claim);
+  }
+
+  /** A Workload of the ClusterQueue does not fit. */
+  markInadmissible(queue: PendingQueue, inadmissibility: Inadmissibility): void {
+    const { waitsFor } = inadmissibility;
+    if (isBehindOthers(inadmissibility) && waitsFor !== 'setup') this.#behindOthers[waitsFor].add(queue);
+  }
+
+  /**
+   * Calls `forgive` for the ClusterQueues that the ended claims may have blocked, with the failures that have ended. Returns the roots of
+   * the claims' cohort trees, and whether any held room; undefined if no claim has ended since the last call.
+   */
+  forgiveBlocked(
+    rootOf: (clusterQueue: string) => string,
+    forgive: Forgive,
+  ): { readonly roots: ReadonlySet<string>; readonly heldRoom: boolean } | undefined {
+    if (this.#ended.length === 0) return undefined;
+    const all = this.#ended.splice(0);
+    const ended = new Set(all.map(({ clusterQueue }) => clusterQueue));
+    const roots = new Set([...ended].map(rootOf));
+    const heldRoom = all.some(({ claim: { holds } }) => holds !== 'Quota');
+    /** Its own claim has never blocked a ClusterQueue. */
+    const concerns = (queue: PendingQueue): boolean => ended.size > 1 || !ended.has(queue.name);
+    const { quota, cluster } = this.#behindOthers;
+    for (const queue of [...quota, ...cluster]) {
+      if (!roots.has(rootOf(queue.name)) || !concerns(queue)) continue;
+      quota.delete(queue);
+      cluster.delete(queue);
+      forgive(queue, isBehindOthers);
+    }
+    // Other trees do not share the quota, only the room.
+    for (const queue of heldRoom ? cluster : []) {
+      if (!concerns(queue)) continue;
+      cluster.delete(queue);
+      forgive(queue, (inadmissibility) => isBehindOthers(inadmissibility) && inadmissibility.waitsFor === 'cluster');
+    }
+    return { roots, heldRoom };
+  }
+}
+
+/** Drops the failures of a ClusterQueue for which `hasEnded` is true. */
+type Forgive = (queue: PendingQueue, hasEnded: (inadmissibility: Inadmissibility) => boolean) => void;
+
+const isBehindOthers = ({ reason }: Inadmissibility): boolean => reason === QuotaReservedReason.BehindOtherQueues;
