@@ -25,7 +25,7 @@ export function createLossReports(clock: Clock, onDue: (cluster: string) => void
       timers.set(cluster, clock.schedule(due, inMs));
     },
     stop() {
-      for (const cluster of [...timers.keys()]) found(cluster);
+      for (const cluster of timers.keys()) found(cluster);
     },
   };
 }
