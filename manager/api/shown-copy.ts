@@ -10,8 +10,8 @@ export type ShownCopy = {
   readonly originUid: string;
   readonly epoch: number;
   readonly suspended: boolean;
-  /** Its ConfigMaps and Secrets are still to be written: it waits for them, and its Job says why. Absent: no. */
-  readonly lacksObjects?: true;
+  /** Its mark says that the ConfigMaps and Secrets of its Job are written. Absent: no, or its cluster has removed the mark. */
+  readonly carried?: true;
   /** The fence of its worker has suspended it, and lets it go on once it has seen the manager again. Absent: no. */
   readonly fenced?: true;
   /** Its end is certain: it is left as it is until its worker has written the last condition. Absent: no. */

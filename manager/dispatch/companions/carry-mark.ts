@@ -14,9 +14,5 @@ export const carryPending = (copy: Unsaved<WorkObject>): Unsaved<WorkObject> => 
 export const isCarried = ({ metadata }: DeepReadonly<Pick<WorkObject, 'metadata'>>): boolean =>
   metadata.annotations?.[CARRY_PENDING_ANNOTATION] === CARRY_DONE[CARRY_PENDING_ANNOTATION];
 
-/** Whether the mark says that the objects of the copy are still to be written. */
-export const isCarryPending = ({ metadata }: DeepReadonly<Pick<WorkObject, 'metadata'>>): boolean =>
-  metadata.annotations?.[CARRY_PENDING_ANNOTATION] === 'true';
-
 /** Says that they are written. */
 export const CARRY_DONE = { [CARRY_PENDING_ANNOTATION]: 'false' } as const;

@@ -2,7 +2,7 @@ import type { DeepReadonly, WorkObject } from '../../../shared/api/kubernetes.ts
 import { isFinished } from '../../../shared/kube/conditions.ts';
 import { forPods } from '../../api/job-requests.ts';
 import type { ShownCopy } from '../../api/shown-copy.ts';
-import { isCarryPending } from '../companions/carry-mark.ts';
+import { isCarried } from '../companions/carry-mark.ts';
 import type { ClusterView, Copy } from './mirror-group.ts';
 import { copyIdentity } from '../../work-kind/copy-marks.ts';
 import { requestsOf } from '../../work-kind/pod-sets.ts';
@@ -28,7 +28,7 @@ export function shownCopy(
     suspended: kind.isSuspended(job),
     ...(kind.home.hasVerdict(job) ? { judged: true as const } : {}),
     ...(kind.copies.isFenced(job) ? { fenced: true as const } : {}),
-    ...(isCarryPending(job) ? { lacksObjects: true as const } : {}),
+    ...(isCarried(job) ? { carried: true as const } : {}),
     ...(doubt.kind === 'None' ? {} : { isWritten: true as const }),
     deleting,
     active,

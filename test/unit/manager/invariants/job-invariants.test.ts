@@ -6,6 +6,7 @@ import { aRecord } from '../../../support/jobs.ts';
 
 const requests = { cpu: '2', pods: '2' };
 const record = aRecord({ cluster: 'eu-1', epoch: 3, requests });
+const carrying = { ...record, carry: ['ConfigMaps'] } as const;
 const aCopy = (parts: Partial<ShownCopy> = {}): ShownCopy => ({
   cluster: 'eu-1',
   inSight: true,
@@ -58,7 +59,7 @@ describe('nothing is found', () => {
     ['of a copy on a cluster that is out of sight', aJob(), aCopy(), aCopy({ uid: 'old', cluster: 'us-2', inSight: false })],
     ['of an orphan that is on its way out', undefined, aCopy({ deleting: true })],
     ['that is suspended, of a copy whose end is certain', aJob({ suspended: true }), aCopy({ ...rests, judged: true })],
-    ['of a copy whose ConfigMaps and Secrets cannot be written yet', aJob(), aCopy({ ...rests, suspended: true, lacksObjects: true })],
+    ['of a copy whose ConfigMaps and Secrets cannot be written yet', aJob({ record: carrying }), aCopy({ ...rests, suspended: true })],
     ['of a copy that the fence of its worker has suspended', aJob(), aCopy({ ...rests, suspended: true, fenced: true })],
     ['of a Job that says why it has no copy', aJob({ saysWhyNot: true, saysDispatched: false })],
     ['of a Job whose cluster is out of sight', aJob({ placeInSight: false, saysDispatched: true })],
@@ -102,6 +103,7 @@ describe('found is', () => {
     ['is suspended, and its copy is not', { suspended: true }, rests, 'it is suspended, and its copy is not'],
     ['may have more pods than its record allows', {}, { podsAtOnce: 5 }, 'may have 5 pods at once, its record allows 2'],
     ['is admitted and dispatched, and its copy sleeps', {}, { ...rests, suspended: true }, 'its copy is suspended'],
+    ['has its objects there, and its copy sleeps', { record: carrying }, { ...rests, suspended: true, carried: true }, 'is suspended'],
   ])('a Job that %s', (_, job, copy, message) => {
     const all = found(aJob(job), aCopy(copy)).filter((each) => each.startsWith('record_and_copy_agree'));
     expect(all).toHaveLength(1);

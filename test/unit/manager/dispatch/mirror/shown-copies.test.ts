@@ -48,13 +48,13 @@ test('the end of a copy is certain from its criterion on, though pods may be the
   expect([judged('SuccessCriteriaMet'), judged('FailureTarget'), judged('Suspended')]).toEqual([true, true, undefined]);
 });
 
-test('a copy waits for its objects while its mark says that they are still to be written', () => {
-  const waits = (mark: string): boolean | undefined => {
+test('a copy has its objects when its mark says so', () => {
+  const isCarried = (mark: string): boolean | undefined => {
     const { job, ...rest } = copy({});
     const marked = { ...job, metadata: { ...job.metadata, annotations: { ...annotations, [CARRY_PENDING_ANNOTATION]: mark } } };
-    return shownCopy(JOB_KIND, { ...rest, job: marked }, IN_SIGHT)?.lacksObjects;
+    return shownCopy(JOB_KIND, { ...rest, job: marked }, IN_SIGHT)?.carried;
   };
-  expect([waits('true'), waits('false')]).toEqual([true, undefined]);
+  expect([isCarried('true'), isCarried('false')]).toEqual([undefined, true]);
 });
 
 test('a copy of a described kind says that the fence of its worker has suspended it', () => {
