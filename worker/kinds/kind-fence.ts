@@ -175,7 +175,11 @@ export function createKindFence(deps: KindFenceDeps): KindFence {
     handler: { added: podChanged, updated: podChanged, deleted: podChanged },
     controller: { name: 'kind-fence', queue, concurrency: CONCURRENCY, reconcile, log },
     onChange(origin) {
-      for (const { key } of kinds.ofOrigin(origin)) queue.add(key);
+      for (const { key } of kinds.ofOrigin(origin)) {
+        // Failures of before must not put off a stop.
+        queue.forget(key);
+        queue.add(key);
+      }
     },
   };
 }

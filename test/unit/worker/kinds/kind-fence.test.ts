@@ -251,3 +251,11 @@ describe('when the manager has come back', () => {
     expect(await queued()).toBe(true);
   });
 });
+
+test('failures of before the fence tripped do not put off the stop', async () => {
+  cached = aCopy();
+  for (let failed = 0; failed < 8; failed++) queue.addRateLimited(KEY);
+  expect(queue.numRequeues(KEY)).toBe(8);
+  fence.onChange('home');
+  expect([await queued(), queue.numRequeues(KEY)]).toEqual([true, 0]);
+});
