@@ -274,7 +274,7 @@ class ClusterCopyWriter implements CopyWriter {
     const seeded = await this.#patchStatus(
       copy,
       { type: 'merge', body },
-      ({ message }) => `cluster "${this.#cluster}" does not let the Job go on with what it has finished elsewhere: ${message}`,
+      `cluster "${this.#cluster}" does not let the Job go on with what it has finished elsewhere`,
     );
     const dropped = Object.entries(work).find(([field, value]) => value !== '' && seeded.status?.[field] !== value);
     if (dropped === undefined) return seeded;
@@ -295,18 +295,19 @@ class ClusterCopyWriter implements CopyWriter {
     const metadata = { uid, resourceVersion, annotations: { [RESUMED_FROM_ANNOTATION]: null } };
     const body = { metadata, status: { conditions: [resumed] } };
     const asked = `cluster "${this.#cluster}" does not let its Job controller be asked whether it has seen that the Job is suspended`;
-    return this.#patchStatus(copy, { type: 'strategic', body }, ({ message }) => `${asked}: ${sanitizeText(message)}`);
+    return this.#patchStatus(copy, { type: 'strategic', body }, asked);
   }
 
-  /** `refused` words a refusal. */
-  async #patchStatus(copy: DeepReadonly<WorkObject>, patch: Patch, refused: (error: Error) => string): Promise<WorkObject> {
+  /** `refused`: what a refusal means. */
+  async #patchStatus(copy: DeepReadonly<WorkObject>, patch: Patch, refused: string): Promise<WorkObject> {
     try {
       return await this.#timed((signal) => this.#client.patchStatus(this.#kind.resource, objectKey(copy), patch, { fieldManager, signal }));
     } catch (error) {
       const problem = problemOf(this.#cluster, error);
       if (problem === undefined || isNotFound(error)) throw error;
       const remedy = isForbidden(error) ? ' (the manager needs the verb patch on jobs/status there)' : '';
-      throw new DispatchRefused({ reason: problem.reason, message: `${refused(error as Error)}${remedy}` }, error);
+      const said = sanitizeText(error instanceof Error ? error.message : '');
+      throw new DispatchRefused({ reason: problem.reason, message: `${refused}: ${said}${remedy}` }, error);
     }
   }
 

@@ -269,6 +269,15 @@ describe('telling a suspended copy what its Job has finished', () => {
     );
   });
 
+  test('tells what the cluster says without what could control a terminal', async () => {
+    const copy = await suspended();
+    const client: KubeClient = {
+      ...fencedClient(cluster.client, new AbortController().signal),
+      patchStatus: () => Promise.reject(new ApiError(422, { reason: 'Invalid', message: 'no\u001b[2J\u202e way' })),
+    };
+    expect(await refusalOf(writerWith(undefined, { client, clock }).seed(copy, WORK))).toMatch(/elsewhere: no \[2J  way$/);
+  });
+
   test('tells which part is dropped by an API server that does not know it', async () => {
     const copy = await suspended();
     const client: KubeClient = {
