@@ -6,6 +6,8 @@ import type { Outcome } from './simulation.ts';
 
 /** A search tells how far it is after so many stories. */
 const PROGRESS_EVERY = 10;
+/** So does a soak: of a story that never ends nothing else tells the seed. */
+const SOAK_PROGRESS_EVERY = 100;
 /** The soak stops when so many seeds have failed. */
 const FAILURES_MAX = 10;
 const EXIT_CODES = { SIGINT: 130, SIGTERM: 143 } as const;
@@ -74,6 +76,7 @@ async function soak(simulate: Story, world: World, from: number, count: number):
     report(outcome, world);
     if (outcome.violations.length > 0) failures++;
     outcomes.push(outcome);
+    if (outcomes.length % SOAK_PROGRESS_EVERY === 0) console.log(`played to seed ${seed}`);
   }
   const seconds = (performance.now() - startedMs) / 1000;
   const sum = (value: (outcome: Outcome) => number): number => outcomes.reduce((total, outcome) => total + value(outcome), 0);
