@@ -1,24 +1,22 @@
 import type { DeepReadonly } from '../../../shared/api/kubernetes.ts';
-import { MANAGER_FIELD_MANAGER, WORKER_CONTROLLER_NAME } from '../../../shared/api/names.ts';
+import { MANAGER_FIELD_MANAGER } from '../../../shared/api/names.ts';
 import type { KubeClient, ReadClient, StatusClient, WriteClient } from '../../../shared/kube/client.ts';
 import { runController, type ReconcileResult } from '../../../shared/kube/controller.ts';
 import type { Informer } from '../../../shared/kube/informer.ts';
 import { findCondition } from '../../../shared/kube/conditions.ts';
-import { parseKey } from '../../../shared/kube/keys.ts';
 import { createWorkqueue, type Workqueue } from '../../../shared/kube/workqueue.ts';
 import type { ClusterAccess } from '../../../shared/kube/cluster-access.ts';
 import type { Clock } from '../../../shared/runtime/clock.ts';
 import type { Logger } from '../../../shared/runtime/logger.ts';
 import { forgetSeries } from '../../../shared/runtime/forget-series.ts';
 import { onAbort } from '../../../shared/runtime/tasks.ts';
-import { servesNamespace } from '../../api/served-namespaces.ts';
 import { ClusterCondition, WORKER_CLUSTERS, type WorkerCluster } from '../../api/worker-cluster.ts';
 import type { DispatchMetrics } from '../metrics/dispatch-metrics.ts';
 import { createReadyGauge, type ReadyGauge } from '../metrics/ready-gauge.ts';
 import { judgeIdentities, type IdentityProblem } from '../cluster/cluster-identities.ts';
 import type { ClusterHealth } from '../cluster/cluster-health.ts';
 import { clusterStatus, type ConfigurationProblem, type Finding } from '../cluster/cluster-status.ts';
-import type { ClusterView, Contact } from '../mirror/mirror-group.ts';
+import type { ClusterView } from '../mirror/mirror-group.ts';
 import { createClusterRemoval, type ClusterRemoval } from '../cluster/cluster-removal.ts';
 import { type Access, type AccessReader, createAccessReader } from './access-reader.ts';
 import { type ClusterIdentityRegister, createClusterIdentityRegister } from './cluster-identity-register.ts';
@@ -28,6 +26,7 @@ import { mergePatchBetween, sameJson } from '../../api/json-diff.ts';
 import type { RemovalJudgement, WhatRemains } from '../cluster/judge-removal.ts';
 import { withoutRemoval, withRemoval } from '../cluster/removal-status.ts';
 import type { KnownPlaces } from '../mirror/recorded-place.ts';
+import { unconnectedView } from '../mirror/unconnected-view.ts';
 import type { RemoteCluster } from './remote-cluster-contract.ts';
 import { renewableAccess, type RenewableAccess } from '../token/renewable-access.ts';
 import { createTokenRenewal, type TokenRenewal } from '../token/token-renewal.ts';
@@ -206,7 +205,7 @@ class Registry implements ClusterRegistry {
     const running = this.#running.get(name);
     const leaving = workerCluster.metadata.deletionTimestamp !== undefined;
     if (running !== undefined) return { ...running.cluster.view(localKey, sinceMs), leaving };
-    return { ...viewUnconnected(workerCluster.spec, localKey, this.#problems.has(name) ? 'Lost' : 'Connecting'), leaving };
+    return { ...unconnectedView(workerCluster.spec, localKey, this.#problems.has(name) ? 'Lost' : 'Connecting'), leaving };
   }
 
   /**
@@ -397,10 +396,3 @@ class Registry implements ClusterRegistry {
 /** Adds the remedy when the cluster does not know the manager's credentials. */
 const withAdvice = (health: ClusterHealth, advice: () => string): ClusterHealth =>
   health.reason === 'Unauthorized' ? { ...health, message: `${health.message}; ${advice()}` } : health;
-
-function viewUnconnected(spec: DeepReadonly<WorkerCluster>['spec'], localKey: string, contact: Contact): ClusterView {
-  const { jobController = WORKER_CONTROLLER_NAME, local = false, servedNamespaces } = spec;
-  const isServed = servesNamespace(servedNamespaces, parseKey(localKey).namespace);
-  const nothing = { problem: undefined, doubt: { kind: 'None' }, untouchedSinceMs: undefined } as const;
-  return { contact: isServed ? contact : 'NotServed', jobController, local, ...nothing };
-}
