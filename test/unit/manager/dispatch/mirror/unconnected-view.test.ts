@@ -14,7 +14,11 @@ test('nothing is known of a cluster without a connection but what its WorkerClus
     untouchedSinceMs: undefined,
   });
   const spec: WorkerClusterSpec = { ...SPEC, jobController: 'kubernetes.io/job-controller', local: true };
-  expect(unconnectedView(spec, 'team/sum', 'Lost')).toMatchObject({ contact: 'Lost', jobController: 'kubernetes.io/job-controller', local: true });
+  expect(unconnectedView(spec, 'team/sum', 'Lost')).toMatchObject({
+    contact: 'Lost',
+    jobController: 'kubernetes.io/job-controller',
+    local: true,
+  });
 });
 
 test('a namespace that it does not serve is not served, connected or not', () => {
