@@ -207,7 +207,7 @@ export function createDispatch(deps: DispatchDeps): Dispatch {
         onViewChanged() {
           homeHistory.clustersChanged();
           objectWaiters.changed();
-          wakeJobsOf(name);
+          mirror.wakeJobsOn(name);
         },
         onHealthChanged: (cluster) => clusters.report(cluster.name),
         onFault: (reason) => metrics.clusterFaults.inc({ cluster: name, reason }),
@@ -252,14 +252,12 @@ export function createDispatch(deps: DispatchDeps): Dispatch {
     podFenceImage: deps.podFenceImage,
     ...omitUndefined({ endings: deps.endings, tracing: deps.tracing }),
   });
-  const wakeJobsOf = (name: string): void =>
-    mirror.wakeJobsOf({ name, uid: clusters.places.uidOf(name), localKeys: clusters.get(name)?.localKeys() ?? [] });
   const lossChanged = (name: string, before: string, now: string): void => {
     const lost = deps.lostClusters.of(name);
     if (before === now) return;
     if (lost === undefined) mirror.found(name);
     else if (before === '' && reportInMs(lost) > 0) mirror.lost(name, reportInMs(lost));
-    else wakeJobsOf(name);
+    else mirror.wakeJobsOn(name);
   };
   clusterQueues.addHandler({
     added: () => mirror.wakeAll(),

@@ -133,7 +133,7 @@ function disagreement(
   const podsMax = parseRequests(record.requests).get('pods') ?? 0;
   if (!copy.suspended && copy.podsAtOnce > podsMax)
     return { mark: 'Pods', message: `its copy may have ${copy.podsAtOnce} pods at once, its record allows ${podsMax}: ${placeOf(copy)}` };
-  // It waits for its objects, and its Job says why.
+  // A copy without its objects waits for them, and its Job says why.
   const mayLackObjects = record.carry !== undefined && copy.carried !== true;
   if (!suspended && copy.suspended && !mayLackObjects && copy.fenced !== true && saysDispatched)
     return { mark: 'Asleep', message: `it is admitted and says that it is dispatched, and its copy is suspended: ${placeOf(copy)}` };

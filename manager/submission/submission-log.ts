@@ -1,4 +1,4 @@
-/** What submitters read in BullMQ while their Jobs run: the progress of a submission, and its log. */
+/** The progress of a submission and its log, which submitters read in BullMQ while their Jobs run. */
 import type { SubmissionProgress } from '../../shared/api/submission-progress.ts';
 import type { Clock } from '../../shared/runtime/clock.ts';
 import { hasOption, unlessGone } from './bullmq-job.ts';
@@ -60,7 +60,7 @@ async function asksForLogs({ redis, submissions, limits }: SubmissionLogs, { id,
   const key = submissions.toKey(id);
   if ((await redis.hstrlen(key, 'data')) > limits.bytesMax) return false;
   const [text = null, time] = await redis.hmget(key, 'data', 'timestamp');
-  // What BullMQ counted is another submission's after the queue was wiped.
+  // Numbers of BullMQ name other submissions after the queue was wiped.
   if (text === null || (/^\d+$/.test(id) && Number(time) !== submittedAt)) return false;
   return textProblem(text, limits) === undefined && hasOption(JSON.parse(text), 'logs');
 }

@@ -1,6 +1,7 @@
 import { withEither } from '../runtime/tasks.ts';
 import type { KubeClient } from './client.ts';
 import type { LeaseHold } from './lease-hold.ts';
+import { type WriteCall, writesAround } from './writes-around.ts';
 
 /**
  * A client whose every call ends when `fence` aborts: those that wait for their rate limit, those under way, and all that come later. A
@@ -9,8 +10,7 @@ import type { LeaseHold } from './lease-hold.ts';
  * before its timers tell it so.
  */
 export function fencedClient(client: KubeClient, fence: AbortSignal, hold?: LeaseHold): KubeClient {
-  type Signalled = { readonly signal?: AbortSignal };
-  type Sent = Signalled & { readonly beforeSend?: () => Promise<void> };
+  type Signalled = Pick<WriteCall, 'signal'>;
   /** The options of every call are optional, all their fields too. */
   const fenced = <O extends Signalled, T>(
     options: O | undefined,
@@ -21,7 +21,7 @@ export function fencedClient(client: KubeClient, fence: AbortSignal, hold?: Leas
       ? call({ ...given, signal: fence })
       : withEither(given.signal, fence, (signal) => call({ ...given, signal }));
   };
-  const write = <O extends Sent, T>(options: O | undefined, call: (options: O & Sent) => Promise<T>): Promise<T> =>
+  const write = <O extends WriteCall, T>(options: O | undefined, call: (options: O & WriteCall) => Promise<T>): Promise<T> =>
     fenced(options, async (each) => {
       if (hold === undefined) return call(each);
       await hold.writable(each.signal);
@@ -39,12 +39,7 @@ export function fencedClient(client: KubeClient, fence: AbortSignal, hold?: Leas
   return {
     get: (resource, key, options) => fenced(options, (each) => client.get(resource, key, each)),
     list: (resource, options) => fenced(options, (each) => client.list(resource, each)),
-    create: (resource, object, options) => write(options, (each) => client.create(resource, object, each)),
-    replace: (resource, object, options) => write(options, (each) => client.replace(resource, object, each)),
-    patch: (resource, key, patch, options) => write(options, (each) => client.patch(resource, key, patch, each)),
-    delete: (resource, key, options) => write(options, (each) => client.delete(resource, key, each)),
-    replaceStatus: (resource, object, options) => write(options, (each) => client.replaceStatus(resource, object, each)),
-    patchStatus: (resource, key, patch, options) => write(options, (each) => client.patchStatus(resource, key, patch, each)),
+    ...writesAround(client, write),
     // What it returns goes on when the call has ended.
     watch: (resource, options) =>
       client.watch(resource, { ...options, signal: options.signal === undefined ? fence : AbortSignal.any([options.signal, fence]) }),

@@ -1,4 +1,5 @@
 import type { KubeClient } from '../../shared/kube/client.ts';
+import { type WriteCall, writesAround } from '../../shared/kube/writes-around.ts';
 import type { Clock, Timer } from '../../shared/runtime/clock.ts';
 import { withEither } from '../../shared/runtime/tasks.ts';
 
@@ -10,7 +11,7 @@ import { withEither } from '../../shared/runtime/tasks.ts';
 export interface StopDeadlines {
   /** A client whose requests end {@link STOP_ANSWER_MS} after they were sent while `isStopping` returns true. */
   of(client: KubeClient, isStopping: () => boolean): KubeClient;
-  /** What is stopping may have changed: requests that were sent before end in {@link STOP_ANSWER_MS}, too. */
+  /** The results of `isStopping` may have changed: requests that were sent before end in {@link STOP_ANSWER_MS}, too. */
   look(): void;
 }
 
@@ -18,8 +19,7 @@ export interface StopDeadlines {
 export const STOP_ANSWER_MS = 5_000;
 
 type InFlight = { readonly isStopping: () => boolean; readonly start: () => void };
-type Signalled = { readonly signal?: AbortSignal };
-type Sent = Signalled & { readonly beforeSend?: () => Promise<void> };
+type Signalled = Pick<WriteCall, 'signal'>;
 
 export function createStopDeadlines(clock: Clock): StopDeadlines {
   const inFlight = new Set<InFlight>();
@@ -58,7 +58,7 @@ export function createStopDeadlines(clock: Clock): StopDeadlines {
           sent();
           return call({ ...(options ?? ({} as O)), signal });
         });
-      const write = <O extends Sent, T>(options: O | undefined, call: (options: O & Sent) => Promise<T>): Promise<T> =>
+      const write = <O extends WriteCall, T>(options: O | undefined, call: (options: O & WriteCall) => Promise<T>): Promise<T> =>
         timed(isStopping, options?.signal, (signal, sent) => {
           const beforeSend = async (): Promise<void> => {
             await options?.beforeSend?.();
@@ -69,12 +69,7 @@ export function createStopDeadlines(clock: Clock): StopDeadlines {
       return {
         get: (resource, key, options) => read(options, (each) => client.get(resource, key, each)),
         list: (resource, options) => read(options, (each) => client.list(resource, each)),
-        create: (resource, object, options) => write(options, (each) => client.create(resource, object, each)),
-        replace: (resource, object, options) => write(options, (each) => client.replace(resource, object, each)),
-        patch: (resource, key, patch, options) => write(options, (each) => client.patch(resource, key, patch, each)),
-        delete: (resource, key, options) => write(options, (each) => client.delete(resource, key, each)),
-        replaceStatus: (resource, object, options) => write(options, (each) => client.replaceStatus(resource, object, each)),
-        patchStatus: (resource, key, patch, options) => write(options, (each) => client.patchStatus(resource, key, patch, each)),
+        ...writesAround(client, write),
         watch: (...options) => client.watch(...options),
         raw: (request) => client.raw(request),
         close: () => client.close(),

@@ -27,12 +27,12 @@ export class SentReservations {
     if (alike?.delete(key) === true && alike.size === 0) this.#alike.delete(shape);
   }
 
-  /** What clusters have done to this shape has changed. */
+  /** The refusals of this shape by clusters have changed. */
   reviewShape(shape: string): void {
     for (const reservation of this.#alike.get(shape)?.values() ?? []) this.#compare(reservation);
   }
 
-  /** Those whose cluster has refused others of their shape since, with the reason. */
+  /** Reservations whose cluster has refused others of their shape since, with the reason. */
   refusedAlike(): Iterable<readonly [Reservation, string]> {
     return this.#refusedAlike.values();
   }

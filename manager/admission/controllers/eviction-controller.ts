@@ -357,5 +357,5 @@ class Evictions implements EvictionController {
   }
 }
 
-/** What follows a successful write. */
+/** The consequences of a successful write. */
 type Done = (answer: WorkObject) => unknown;

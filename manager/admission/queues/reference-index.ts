@@ -1,3 +1,4 @@
+import { createInvertedIndex } from '../../../shared/runtime/inverted-index.ts';
 import { referenceKey } from '../../api/pod-references.ts';
 import type { Workload } from '../workload/workload.ts';
 
@@ -11,25 +12,17 @@ export interface ReferenceIndex {
 }
 
 export function createReferenceIndex(): ReferenceIndex {
-  const places = new Map<string, readonly string[]>();
-  const keys = new Map<string, Set<string>>();
+  const byPlace = createInvertedIndex();
   return {
-    set(key, now) {
-      for (const place of places.get(key) ?? []) {
-        const known = keys.get(place);
-        known?.delete(key);
-        if (known?.size === 0) keys.delete(place);
-      }
-      places.delete(key);
-      if (now === undefined || now.references.length + now.needs.length === 0) return;
-      const { namespace, references, needs } = now;
-      const all = [ANYWHERE, namespace, ...[...references, ...needs].map((each) => `${namespace}/${referenceKey(each)}`)];
-      places.set(key, all);
-      for (const place of all) keys.set(place, (keys.get(place) ?? new Set()).add(key));
-    },
-    of: (namespace = ANYWHERE, reference) => [...(keys.get(reference === undefined ? namespace : `${namespace}/${reference}`) ?? [])],
-    has: (namespace, reference) => keys.has(`${namespace}/${reference}`),
+    set: (key, now) => byPlace.set(key, now === undefined ? [] : placesOf(now)),
+    of: (namespace = ANYWHERE, reference) => byPlace.of(reference === undefined ? namespace : `${namespace}/${reference}`),
+    has: (namespace, reference) => byPlace.has(`${namespace}/${reference}`),
   };
+}
+
+function placesOf({ namespace, references, needs }: Workload): readonly string[] {
+  if (references.length + needs.length === 0) return [];
+  return [ANYWHERE, namespace, ...[...references, ...needs].map((each) => `${namespace}/${referenceKey(each)}`)];
 }
 
 /** No namespace has this name. */

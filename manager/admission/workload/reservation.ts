@@ -39,5 +39,6 @@ export const awaitsPods = (workload: Workload): boolean =>
   workload.requests.get('pods') !== 0 &&
   (!workload.started || workload.podsLostSinceMs !== undefined);
 
+/** Whether a Workload holds less of some resource than it did `before`; without `now` it holds nothing. */
 export const holdsLess = (now: Reservation | undefined, before: Reservation): boolean =>
   [...before.held].some(([resource, amount]) => amount > (now?.held.get(resource) ?? ZERO));

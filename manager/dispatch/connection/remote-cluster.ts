@@ -142,7 +142,7 @@ class ConnectedCluster implements RemoteCluster {
       allJobs: informers.allJobs,
       unlisted: () => this.#served.unlisted(),
       inPlace: (key, job) => options.inPlace(key, [{ cluster: name, job, deleting: false }]),
-      onComplete: () => options.onViewChanged(),
+      onComplete: options.onViewChanged,
     });
     this.#reconciliation = createReconciliation({
       asked: () => this.#tokenAsked(),
@@ -165,7 +165,6 @@ class ConnectedCluster implements RemoteCluster {
       onFound: () => this.#creates.forget(),
       onProbed: () => this.#reconciliation.wake(),
       onHealth: () => this.#report(),
-      onContactChanged: () => options.onContactChanged(),
     });
     this.#queue = createWorkqueue({ name: 'copies', clock, rateLimit: RATE_LIMIT, metrics: workqueues.of('copies', name) });
   }

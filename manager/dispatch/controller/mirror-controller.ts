@@ -3,6 +3,7 @@ import { isFinished } from '../../../shared/kube/conditions.ts';
 import { type ReconcileResult, runController } from '../../../shared/kube/controller.ts';
 import { keyOfObject, parseKey } from '../../../shared/kube/keys.ts';
 import { createWorkqueue, type Workqueue } from '../../../shared/kube/workqueue.ts';
+import { createInvertedIndex } from '../../../shared/runtime/inverted-index.ts';
 import { omitUndefined } from '../../../shared/runtime/omit-undefined.ts';
 import { onAbort } from '../../../shared/runtime/tasks.ts';
 import type { ParsedRecord } from '../../api/records.ts';
@@ -15,7 +16,6 @@ import { isInPlace } from '../mirror/in-place.ts';
 import { type Copy, isTriedAnyway, isUnreported, mayBeAnywhere, type MirrorGroup, recordIn } from '../mirror/mirror-group.ts';
 import { recordedPlace } from '../mirror/recorded-place.ts';
 import { createOwnWrites, type OwnWrites } from '../writes/own-writes.ts';
-import { createContactDependents } from './contact-dependents.ts';
 import { type CopyActions, createCopyActions } from './copy-actions.ts';
 import { createHomeWriter, type HomeWriter } from './home-writer.ts';
 import { createLossReports, type LossReports } from './loss-reports.ts';
@@ -48,6 +48,8 @@ export interface MirrorController {
    * and goes.
    */
   wakeJobsOf(cluster: ConcernedCluster): void;
+  /** The same of a cluster as it is known now. */
+  wakeJobsOn(cluster: string): void;
   /** Contact to this cluster was lost or found: enqueues the Jobs that depend on it. */
   contactChanged(cluster: string): void;
   /** The cluster counts as lost: its Jobs are enqueued when they are to report that, in `inMs`. */
@@ -74,7 +76,8 @@ class Mirror implements MirrorController {
   readonly #ownWrites: OwnWrites<WorkObject>;
   readonly #traces = createTraces();
   readonly #recorded = createRecordedJobs();
-  readonly #dependents = createContactDependents();
+  /** The Jobs that depend on the contact to a cluster, by its name. */
+  readonly #dependents = createInvertedIndex();
   readonly #lossReports: LossReports;
   readonly #lag: StatusLag;
   readonly #homeWriter: HomeWriter;
@@ -89,9 +92,7 @@ class Mirror implements MirrorController {
   constructor(deps: MirrorControllerDeps) {
     this.#deps = deps;
     this.#lag = createStatusLag(deps);
-    this.#lossReports = createLossReports(deps.clock, (name) => {
-      this.wakeJobsOf({ name, uid: deps.clusters.places.uidOf(name), localKeys: deps.clusters.get(name)?.localKeys() ?? [] });
-    });
+    this.#lossReports = createLossReports(deps.clock, (name) => this.wakeJobsOn(name));
     const rateLimit = { baseDelayMs: 20, maxDelayMs: 30_000 };
     this.#queue = createWorkqueue({ name: 'mirror', clock: deps.clock, rateLimit, metrics: deps.metrics.workqueues.of('mirror') });
     this.#ownWrites = createOwnWrites(deps.jobs);
@@ -155,6 +156,11 @@ class Mirror implements MirrorController {
   wakeJobsOf({ name, uid, localKeys }: ConcernedCluster): void {
     this.#queue.addInBulk(this.#recorded.on(name, uid));
     this.#queue.addInBulk(localKeys);
+  }
+
+  wakeJobsOn(name: string): void {
+    const { clusters } = this.#deps;
+    this.wakeJobsOf({ name, uid: clusters.places.uidOf(name), localKeys: clusters.get(name)?.localKeys() ?? [] });
   }
 
   contactChanged(cluster: string): void {

@@ -1,6 +1,7 @@
 import type { DeepReadonly, WorkObject } from '../../../shared/api/kubernetes.ts';
 import { isFinished } from '../../../shared/kube/conditions.ts';
 import { parseKey } from '../../../shared/kube/keys.ts';
+import { createInvertedIndex } from '../../../shared/runtime/inverted-index.ts';
 import type { AdmissionRecord, ParsedRecord } from '../../api/records.ts';
 import { isHeld, mayBeAnywhere, recordIn } from '../mirror/mirror-group.ts';
 import type { WorkKind } from '../../work-kind/work-kind.ts';
@@ -28,36 +29,20 @@ export interface RecordedJobs {
 const ANYWHERE = 'anywhere';
 
 export function createRecordedJobs(): RecordedJobs {
-  /** The places of each Job, and the Jobs at each place. */
-  const placesOf = new Map<string, readonly string[]>();
-  const jobsAt = new Map<string, Set<string>>();
+  const byPlace = createInvertedIndex();
   let newestMs = 0;
   return {
     newestMs: () => newestMs,
     set(localKey, recorded) {
       if (recorded.kind === 'At') newestMs = Math.max(newestMs, Date.parse(recorded.record.since));
-      const places = placesIn(recorded);
-      const before = placesOf.get(localKey) ?? [];
-      if (before.length === places.length && before.every((place, index) => place === places[index])) return;
-      for (const place of before) {
-        const jobs = jobsAt.get(place);
-        jobs?.delete(localKey);
-        if (jobs?.size === 0) jobsAt.delete(place);
-      }
-      for (const place of places) {
-        const jobs = jobsAt.get(place);
-        if (jobs === undefined) jobsAt.set(place, new Set([localKey]));
-        else jobs.add(localKey);
-      }
-      if (places.length === 0) placesOf.delete(localKey);
-      else placesOf.set(localKey, places);
+      byPlace.set(localKey, placesIn(recorded));
     },
     on(cluster, uid) {
       const places = [ANYWHERE, byName(cluster), ...(uid === undefined ? [] : [byUID(uid)])];
-      return new Set(places.flatMap((place) => [...(jobsAt.get(place) ?? [])]));
+      return new Set(places.flatMap(byPlace.of));
     },
     all: (namespace) =>
-      namespace === undefined ? placesOf.keys() : [...placesOf.keys()].filter((key) => parseKey(key).namespace === namespace),
+      namespace === undefined ? byPlace.keys() : [...byPlace.keys()].filter((key) => parseKey(key).namespace === namespace),
   };
 }
 

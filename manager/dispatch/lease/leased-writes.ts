@@ -1,5 +1,6 @@
 import type { ReadClient, StatusClient, WriteClient } from '../../../shared/kube/client.ts';
 import type { LeaseHold } from '../../../shared/kube/lease-hold.ts';
+import { type WriteCall, writesAround } from '../../../shared/kube/writes-around.ts';
 import type { ClusterLease } from './cluster-lease.ts';
 import { LeaseNotHeld } from '../cluster/lease-not-held.ts';
 
@@ -15,7 +16,7 @@ export function leasedWrites(client: LeasedClient, lease: Pick<ClusterLease, 'is
   const check = (): void => {
     if (!lease.isHeld()) throw new LeaseNotHeld();
   };
-  const held = async <O extends Sent, T>(options: O | undefined, write: (options: O & Sent) => Promise<T>): Promise<T> => {
+  const held = async <O extends WriteCall, T>(options: O | undefined, write: (options: O & WriteCall) => Promise<T>): Promise<T> => {
     check();
     const given = options ?? ({} as O);
     await hold?.writable(given.signal);
@@ -30,13 +31,6 @@ export function leasedWrites(client: LeasedClient, lease: Pick<ClusterLease, 'is
   return {
     get: (...call) => client.get(...call),
     list: (...call) => client.list(...call),
-    create: (resource, object, options) => held(options, (each) => client.create(resource, object, each)),
-    replace: (resource, object, options) => held(options, (each) => client.replace(resource, object, each)),
-    patch: (resource, key, patch, options) => held(options, (each) => client.patch(resource, key, patch, each)),
-    delete: (resource, key, options) => held(options, (each) => client.delete(resource, key, each)),
-    replaceStatus: (resource, object, options) => held(options, (each) => client.replaceStatus(resource, object, each)),
-    patchStatus: (resource, key, patch, options) => held(options, (each) => client.patchStatus(resource, key, patch, each)),
+    ...writesAround(client, held),
   };
 }
-
-type Sent = { readonly signal?: AbortSignal; readonly beforeSend?: () => Promise<void> };

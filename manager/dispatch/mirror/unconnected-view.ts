@@ -5,7 +5,7 @@ import { servesNamespace } from '../../api/served-namespaces.ts';
 import type { WorkerClusterSpec } from '../../api/worker-cluster.ts';
 import type { ClusterView, Contact } from './mirror-group.ts';
 
-/** What a Job sees of a WorkerCluster to which there is no connection. */
+/** A WorkerCluster to which there is no connection, as a Job sees it. */
 export function unconnectedView(spec: DeepReadonly<WorkerClusterSpec>, localKey: string, contact: Contact): ClusterView {
   const { jobController = WORKER_CONTROLLER_NAME, local = false, servedNamespaces } = spec;
   const isServed = servesNamespace(servedNamespaces, parseKey(localKey).namespace);
