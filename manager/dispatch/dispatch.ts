@@ -254,10 +254,12 @@ export function createDispatch(deps: DispatchDeps): Dispatch {
   });
   const lossChanged = (name: string, before: string, now: string): void => {
     const lost = deps.lostClusters.of(name);
+    const inMs = lost === undefined ? 0 : reportInMs(lost);
+    // Each time, because the time of a loss may begin anew.
+    if (inMs > 0) mirror.lost(name, inMs);
     if (before === now) return;
     if (lost === undefined) mirror.found(name);
-    else if (before === '' && reportInMs(lost) > 0) mirror.lost(name, reportInMs(lost));
-    else mirror.wakeJobsOn(name);
+    else if (before !== '' || inMs <= 0) mirror.wakeJobsOn(name);
   };
   clusterQueues.addHandler({
     added: () => mirror.wakeAll(),
@@ -266,6 +268,7 @@ export function createDispatch(deps: DispatchDeps): Dispatch {
     },
   });
   workerClusters.addHandler({
+    added: (cluster) => lossChanged(cluster.metadata.name, '', lossIn(cluster)),
     deleted: ({ metadata }) => {
       homeHistory.clustersChanged();
       mirror.found(metadata.name);

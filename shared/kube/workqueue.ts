@@ -39,7 +39,10 @@ export interface Workqueue {
    * at most {@link AHEAD_OF_BULK} in a row go first.
    */
   addInBulk(keys: Iterable<string>): void;
-  /** Adds the key after a delay; of several pending delays of one key the earliest counts. At most 0: at once. */
+  /**
+   * Adds the key after a delay; of several pending delays of one key the earliest counts. At most 0: at once. Where more than
+   * {@link DUE_TOGETHER_MAX} keys are due together, they are added in bulk.
+   */
   addAfter(key: string, delayMs: number): void;
   /** Adds the key after its own exponential delay and counts one more failure. */
   addRateLimited(key: string): void;
@@ -57,6 +60,8 @@ export interface Workqueue {
 
 /** Keys added one by one go first so often in a row: those added in bulk come along under a load that never ends. */
 const AHEAD_OF_BULK = 8;
+/** Delays that end together may have one reason, and be thousands. */
+const DUE_TOGETHER_MAX = 16;
 
 type DelayedKey = { readonly key: string; readonly dueMs: number };
 
@@ -86,7 +91,10 @@ class KeyedWorkqueue implements Workqueue {
     this.#rateLimit = options.rateLimit;
     this.#metrics = options.metrics;
     this.#laneOf = options.laneOf ?? (() => 0);
-    this.#delayed = new DelayedKeys(options.clock, (key) => this.add(key));
+    this.#delayed = new DelayedKeys(options.clock, (keys) => {
+      if (keys.length > DUE_TOGETHER_MAX) this.addInBulk(keys);
+      else for (const key of keys) this.add(key);
+    });
   }
 
   add(key: string): void {
@@ -277,14 +285,14 @@ class Fifo {
 /** Keys that wait for a point in time: a heap by due time, one timer for the earliest. */
 class DelayedKeys {
   readonly #clock: Clock;
-  readonly #release: (key: string) => void;
+  readonly #release: (keys: readonly string[]) => void;
   readonly #heap = new IndexedHeap<DelayedKey>(
     ({ key }) => key,
     (a, b) => a.dueMs - b.dueMs,
   );
   #timer: { readonly dueMs: number; cancel(): void } | undefined;
 
-  constructor(clock: Clock, release: (key: string) => void) {
+  constructor(clock: Clock, release: (keys: readonly string[]) => void) {
     this.#clock = clock;
     this.#release = release;
   }
@@ -315,10 +323,12 @@ class DelayedKeys {
     this.#timer = undefined;
     // A system timer may fire a fraction of a millisecond early; whatever is not due yet is armed again.
     const nowMs = this.#clock.now();
+    const due: string[] = [];
     for (let first = this.#heap.peek(); first !== undefined && first.dueMs <= nowMs; first = this.#heap.peek()) {
       this.#heap.delete(first.key);
-      this.#release(first.key);
+      due.push(first.key);
     }
+    this.#release(due);
     this.#arm();
   }
 }

@@ -4,7 +4,9 @@ import { afterEach, beforeEach, expect, test } from 'vitest';
 import { writtenRecordOf } from '../../manager/api/records.ts';
 import { WORKER_CLUSTERS } from '../../manager/api/worker-cluster.ts';
 import { FENCING_ANNOTATION } from '../../shared/api/names.ts';
+import { JOBS } from '../../shared/api/resources.ts';
 import { toWireTime } from '../../shared/api/wire-time.ts';
+import type { Patch } from '../../shared/kube/client.ts';
 import { findCondition } from '../../shared/kube/conditions.ts';
 import type { TransportResponse } from '../../shared/kube/transport.ts';
 import { createDispatchWorld, type DispatchWorld, type WorkerSide } from './dispatch-world.ts';
@@ -42,6 +44,17 @@ const ready = async (): Promise<string | undefined> => {
   const { status } = await world.home.get(WORKER_CLUSTERS, { namespace: '', name: 'eu-1' });
   return findCondition(status?.conditions, 'Ready')?.status;
 };
+/** How often Jobs were enqueued. */
+const planned = async (): Promise<number> => {
+  const { values } = (await registry.getSingleMetric('workqueue_adds_total')?.get()) ?? { values: [] };
+  return values.find(({ labels }) => labels['name'] === 'mirror')?.value ?? 0;
+};
+/** How many of these Jobs report that their cluster is lost. */
+const lossReports = async (jobs: readonly string[]): Promise<number> => {
+  const all = await Promise.all(jobs.map((name) => world.job(name)));
+  return all.filter(({ status }) => findCondition(status?.conditions, 'Dispatched')?.message?.includes('lost since')).length;
+};
+const annotated = (value: string): Patch => ({ type: 'merge', body: { metadata: { annotations: { 'example.com/note': value } } } });
 /** The copy there as its worker has it: what is told to rest rests, and the rest is stopped by its fence, or runs. */
 async function worker(name: string, fenced: boolean): Promise<void> {
   const copy = await eu.copy(name);
@@ -134,14 +147,6 @@ test('trust comes back with time: one Job after the other at first, then all', a
 test('Jobs that run are not planned anew when their cluster comes and goes, and report a loss of a minute', async () => {
   const jobs = Array.from({ length: 20 }, (_, index) => `runs-${index}`);
   await runOnEu(...jobs.map((name) => [name, {}] as const));
-  const planned = async (): Promise<number> => {
-    const { values } = (await registry.getSingleMetric('workqueue_adds_total')?.get()) ?? { values: [] };
-    return values.find(({ labels }) => labels['name'] === 'mirror')?.value ?? 0;
-  };
-  const lossReports = async (): Promise<number> => {
-    const all = await Promise.all(jobs.map((name) => world.job(name)));
-    return all.filter(({ status }) => findCondition(status?.conditions, 'Dispatched')?.message?.includes('lost since')).length;
-  };
   await world.settle(30_000);
   const before = await planned();
   for (let time = 0; time < 2; time++) {
@@ -152,13 +157,40 @@ test('Jobs that run are not planned anew when their cluster comes and goes, and 
     await world.settle(20_000);
     expect(await ready()).toBe('True');
   }
-  expect([(await planned()) - before, await lossReports()]).toEqual([0, 0]);
+  expect([(await planned()) - before, await lossReports(jobs)]).toEqual([0, 0]);
   eu.line.state = 'refused';
   await world.settle(90_000);
-  expect(await lossReports()).toBe(jobs.length);
+  expect(await lossReports(jobs)).toBe(jobs.length);
   eu.line.state = 'up';
   await world.settle(20_000);
-  expect(await lossReports()).toBe(0);
+  expect(await lossReports(jobs)).toBe(0);
+});
+
+test('a Job that is planned while its cluster is lost is not planned again when that has come back', async () => {
+  const jobs = Array.from({ length: 20 }, (_, index) => `runs-${index}`);
+  await runOnEu(...jobs.map((name) => [name, {}] as const));
+  eu.line.state = 'refused';
+  await world.settle(40_000);
+  for (const name of jobs) await world.home.patch(JOBS, { namespace: 'team', name }, annotated('seen'));
+  await world.settle(5_000);
+  eu.line.state = 'up';
+  await world.settle(10_000);
+  const before = await planned();
+  await world.settle(90_000);
+  expect((await planned()) - before).toBe(0);
+});
+
+test('a manager that begins while a cluster is lost has its Jobs report a loss of a minute', async () => {
+  await runOnEu(['sum', {}]);
+  eu.line.state = 'refused';
+  await world.settle(40_000);
+  await world.stop();
+  registry.clear();
+  await world.start();
+  await world.settle(5_000);
+  expect(await lossReports(['sum'])).toBe(0);
+  await world.settle(60_000);
+  expect(await lossReports(['sum'])).toBe(1);
 });
 
 test('a cluster where copies could not be made is tried by one Job, not by all that wait', async () => {
@@ -176,7 +208,7 @@ test('a cluster where copies could not be made is tried by one Job, not by all t
   expect(await able()).toMatch(/^False /);
   // Those that wait are sixteen; those that were placed there are taken away, so that nobody tries any more.
   for (const name of first)
-    await world.home.delete({ group: 'batch', version: 'v1', plural: 'jobs', kind: 'Job', namespaced: true }, { namespace: 'team', name });
+    await world.home.delete(JOBS, { namespace: 'team', name });
   const waiting = Array.from({ length: 16 }, (_, index) => `waits-${index}`);
   for (const name of waiting) await world.submit(name);
   await world.settle(5_000);

@@ -4,7 +4,7 @@ import { isFinished } from '../../../shared/kube/conditions.ts';
 import { omitUndefined } from '../../../shared/runtime/omit-undefined.ts';
 import type { AdmissionRecord } from '../../api/records.ts';
 import { copyIdentity, copyName } from '../../work-kind/copy-marks.ts';
-import { fencedOffStatus, isBlocking, lossChangesAfterMs } from '../mirror/lost-place.ts';
+import { fencedOffAfterMs, fencedOffStatus, isBlocking } from '../mirror/lost-place.ts';
 import {
   type Copy,
   hasOpenWrites,
@@ -74,7 +74,7 @@ function withUnclearPlaces(group: MirrorGroup, plan: MirrorPlan): Pick<MirrorPla
   if (local === undefined || isFinished(local.status)) return plan;
   const { looks, waitsMs } = unclearPlaces(group, local);
   const actions = looks.map(([cluster, view]): RemoteAction => ({ kind: 'Look', cluster, name: copyName(local, view.local) }));
-  const againMs = Math.min(againAfterMs, lossChangesAfterMs(group) ?? againAfterMs, ...waitsMs);
+  const againMs = Math.min(againAfterMs, fencedOffAfterMs(group) ?? againAfterMs, ...waitsMs);
   return { remote: [...remote, ...actions], ...(Number.isFinite(againMs) ? { againAfterMs: againMs } : {}) };
 }
 

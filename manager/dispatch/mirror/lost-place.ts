@@ -72,12 +72,10 @@ export const unreadable = (group: MirrorGroup): string =>
   '(chart switchyard-worker: managerAccess.namespaces)';
 
 /**
- * Milliseconds until the Job is to report the loss of its cluster, or, when suspended or deleted, counts as fenced off, even without an
- * event; undefined: never by itself.
+ * Milliseconds until a Job that is suspended or deleted counts as fenced off, even without an event; undefined: never by itself. When Jobs
+ * are to report a loss, their cluster enqueues all of them (loss-reports.ts).
  */
-export function lossChangesAfterMs(group: MirrorGroup): number | undefined {
-  const { kind, loss, local } = group;
-  if (isLossYoung(group)) return loss?.reportInMs;
+export function fencedOffAfterMs({ kind, loss, local }: MirrorGroup): number | undefined {
   const isToRest = local !== undefined && (kind.isSuspended(local) || local.metadata.deletionTimestamp !== undefined);
   return loss?.kind === 'NotYet' && isToRest ? loss.forMs : undefined;
 }

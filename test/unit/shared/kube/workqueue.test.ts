@@ -91,6 +91,16 @@ test('many delayed keys come out by due time', async () => {
   expect(await takeAll(queue)).toEqual([...delays].sort((x, y) => x - y).map((delay) => `k${delay}`));
 });
 
+test('thousands of keys that are due together do not keep one that is added by itself waiting', async () => {
+  const { queue, clock } = aQueue();
+  for (let index = 0; index < 5_000; index++) queue.addAfter(`late-${index}`, 1_000);
+  await clock.advance(1_000);
+  queue.add('one');
+  expect(queue.length()).toBe(5_001);
+  expect(await queue.get()).toBe('one');
+  expect(await queue.get()).toBe('late-0');
+});
+
 test('rate-limited retries wait twice as long each time, up to a limit, until forgotten', async () => {
   const { queue, clock } = aQueue();
   const waits: number[] = [];
