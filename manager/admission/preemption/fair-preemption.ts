@@ -1,8 +1,8 @@
 import { ZERO } from '../../api/amount.ts';
-import { compareShares, isBorrowing, shareOf, sharesIn, type Share } from './fair-sharing.ts';
+import { compareShares, isBorrowing, shareOf, sharesIn, shareWithout, type Share } from './fair-sharing.ts';
 import { FairStrategy } from '../fair-sharing/fair-strategy.ts';
 import type { Charge } from '../flavors/flavor-assigner.ts';
-import { addUsage, removeUsage, wouldBorrow, type FlavorResource, type QuotaNode } from '../quota/quota-tree.ts';
+import { addUsage, wouldBorrow, type FlavorResource, type QuotaNode } from '../quota/quota-tree.ts';
 import type { Usage } from '../quota/usage.ts';
 
 /** The rule under which a victim was chosen, in Kueue's words. */
@@ -121,7 +121,7 @@ function runFirst<C extends FairCandidate>(
     const before = shareIn(state, sides.target);
     while (!target.isEmpty()) {
       const candidate = target.pop();
-      if (!allows(strategy, preemptorShare, before, () => shareWithout(state, sides.target, candidate))) {
+      if (!allows(strategy, preemptorShare, before, () => shareWithout(sides.target, queue, state.shared, candidate.charges))) {
         spare(queue, () => candidate);
         continue;
       }
@@ -195,12 +195,6 @@ function shareIn<C>({ shares, shared, sharesBefore }: State<C>, node: QuotaNode)
   return share;
 }
 
-function shareWithout<C extends FairCandidate>({ shared }: State<C>, node: QuotaNode, { queue, charges }: C): Share {
-  const after = shared.fork();
-  for (const [key, amount] of charges) removeUsage(queue, after, key, amount);
-  return shareOf(node, after);
-}
-
 const pathAbove = (queue: QuotaNode): QuotaNode[] => (queue.parent === undefined ? [] : [queue.parent, ...pathAbove(queue.parent)]);
 
 /** The two children of the lowest common Cohort, one on each side. */
@@ -254,10 +248,12 @@ function createTargets<C extends FairCandidate>(
     },
     isEmpty: () => list.length === 0,
   });
+  /** Children that borrow nothing are skipped, except Cohorts above the preemptor and its own ClusterQueue, which may contain candidates. */
+  const isPruned = (node: QuotaNode): boolean => pruned.has(node) || !(state.shares.has(node) || isBorrowing(state.sharesBefore(node)));
   const isQueue = ({ clusterQueue }: QuotaNode): boolean => clusterQueue !== undefined;
   /** The first remaining candidate of a node. */
   const firstOf = (node: QuotaNode): C | undefined => {
-    if (pruned.has(node)) return undefined;
+    if (isPruned(node)) return undefined;
     if (isQueue(node)) return waitingIn(node).at(-1);
     let first: C | undefined;
     for (const child of node.children) {
@@ -269,12 +265,6 @@ function createTargets<C extends FairCandidate>(
 
   /** For each Cohort visited, the first of its borrowing children that may be left and whose share has not changed. */
   const places = new Map<QuotaNode, number>();
-  /** Skips children that borrow nothing, except Cohorts above the preemptor and its own ClusterQueue, which may contain candidates. */
-  const visit = (cohort: QuotaNode): number => {
-    for (const node of cohort.children) if (!state.shares.has(node) && !isBorrowing(state.sharesBefore(node))) prune(node);
-    return 0;
-  };
-
   /** The child with the highest share. Among equals Cohorts go first, because a child of theirs may have a higher share. */
   const heaviestOf = (cohort: QuotaNode): QuotaNode | undefined => {
     let heaviest: { readonly node: QuotaNode; readonly share: Share } | undefined;
@@ -282,7 +272,7 @@ function createTargets<C extends FairCandidate>(
       const difference = heaviest === undefined ? 1 : compareShares(share, heaviest.share);
       if (difference > 0 || (difference === 0 && heaviest !== undefined && goesFirst(node, heaviest.node))) heaviest = { node, share };
     };
-    let place = places.get(cohort) ?? visit(cohort);
+    let place = places.get(cohort) ?? 0;
     for (const node of state.shares.keys()) {
       if (node.parent !== cohort || pruned.has(node)) continue;
       const share = shareIn(state, node);

@@ -1,6 +1,6 @@
 import { minus, plus, ZERO, type Amount } from '../../api/amount.ts';
 import type { Charge } from '../flavors/flavor-assigner.ts';
-import { addUsage, splitFlavorResource, type FlavorResource, type QuotaNode } from '../quota/quota-tree.ts';
+import { splitFlavorResource, usageAfter, usageWithout, type FlavorResource, type QuotaNode } from '../quota/quota-tree.ts';
 import type { Usage } from '../quota/usage.ts';
 
 /**
@@ -18,18 +18,32 @@ export type Share = {
 };
 
 /** The current share of a node. A node without a parent does not borrow. */
-export function shareOf(node: QuotaNode, usage: Usage): Share {
+export const shareOf = (node: QuotaNode, usage: Usage): Share => shareWith(node, (key) => usage.get(node.id, key));
+
+/** The share of a ClusterQueue, or of a Cohort above it, after these charges to the ClusterQueue. */
+export const shareAfter = (node: QuotaNode, queue: QuotaNode, usage: Usage, charges: readonly Charge[]): Share =>
+  shareWith(node, (key) => usageAfter(node, queue, usage, key, chargedTo(charges, key)));
+
+/** The same once the ClusterQueue has given these charges back. */
+export const shareWithout = (node: QuotaNode, queue: QuotaNode, usage: Usage, charges: readonly Charge[]): Share =>
+  shareWith(node, (key) => usageWithout(node, queue, usage, key, chargedTo(charges, key)));
+
+const chargedTo = (charges: readonly Charge[], key: FlavorResource): Amount =>
+  charges.reduce((sum, [charged, amount]) => (charged === key ? plus(sum, amount) : sum), ZERO);
+
+/** `used`: the usage of the node. */
+function shareWith(node: QuotaNode, used: (key: FlavorResource) => Amount): Share {
   const { weight } = node;
-  if (node.parent === undefined) return { ratio: 0, weight, dominantResource: undefined, borrowed: NOTHING };
-  const borrowed = new Set<FlavorResource>();
+  let borrowed: Set<FlavorResource> | undefined;
   const byResource = new Map<string, Amount>();
-  for (const [key, quota] of node.subtree) {
-    const over = minus(usage.get(node.id, key), quota);
+  for (const [key, quota] of node.parent === undefined ? [] : node.subtree) {
+    const over = minus(used(key), quota);
     if (over <= ZERO) continue;
-    borrowed.add(key);
+    borrowed = (borrowed ?? new Set()).add(key);
     const { resource } = splitFlavorResource(key);
     byResource.set(resource, plus(byResource.get(resource) ?? ZERO, over));
   }
+  if (borrowed === undefined) return { ratio: 0, weight, dominantResource: undefined, borrowed: NOTHING };
   let ratio = 0;
   let dominantResource: string | undefined;
   for (const [resource, over] of byResource) {
@@ -48,19 +62,14 @@ const NOTHING: ReadonlySet<FlavorResource> = new Set();
 
 /** The shares of nodes in a usage, each worked out once; for {@link Usage.derived}. */
 export function sharesIn(usage: Usage): (node: QuotaNode) => Share {
-  const shares = new Map<string, Share>();
+  const shares = new Map<QuotaNode, Share>();
   return (node) => {
-    const share = shares.get(node.id) ?? shareOf(node, usage);
-    shares.set(node.id, share);
+    const known = shares.get(node);
+    if (known !== undefined) return known;
+    const share = shareOf(node, usage);
+    shares.set(node, share);
     return share;
   };
-}
-
-/** The share of a ClusterQueue, or of a Cohort above it, after these charges to the ClusterQueue. */
-export function shareAfter(node: QuotaNode, queue: QuotaNode, usage: Usage, charges: readonly Charge[]): Share {
-  const after = usage.fork();
-  for (const [key, amount] of charges) addUsage(queue, after, key, amount);
-  return shareOf(node, after);
 }
 
 /** Negative if `a` is the smaller share: it is admitted first and preempted last. Borrowing with weight 0 exceeds all other shares. */

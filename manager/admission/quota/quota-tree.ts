@@ -124,6 +124,22 @@ export function removeUsage(node: QuotaNode, usage: Usage, key: FlavorResource, 
   if (node.parent !== undefined && overflow > ZERO) removeUsage(node.parent, usage, key, smaller(amount, overflow));
 }
 
+/** The usage of a node once a ClusterQueue at or below it uses `amount` more. */
+export function usageAfter(node: QuotaNode, queue: QuotaNode, usage: Usage, key: FlavorResource, amount: Amount): Amount {
+  let more = amount;
+  for (let below = queue; below !== node && below.parent !== undefined; below = below.parent)
+    more = larger(ZERO, minus(more, unusedGuarantee(below, usage, key)));
+  return plus(usage.get(node.id, key), more);
+}
+
+/** The usage of a node once a ClusterQueue at or below it uses `amount` less. */
+export function usageWithout(node: QuotaNode, queue: QuotaNode, usage: Usage, key: FlavorResource, amount: Amount): Amount {
+  let less = amount;
+  for (let below = queue; below !== node && below.parent !== undefined; below = below.parent)
+    less = larger(ZERO, smaller(less, minus(usage.get(below.id, key), guaranteedQuota(below, key))));
+  return minus(usage.get(node.id, key), less);
+}
+
 export const nominalQuota = (node: QuotaNode, key: FlavorResource): Amount => node.quotas.get(key)?.nominal ?? ZERO;
 
 export const subtreeQuota = (node: QuotaNode, key: FlavorResource): Amount => node.subtree.get(key) ?? ZERO;
