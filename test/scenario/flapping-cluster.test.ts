@@ -207,8 +207,7 @@ test('a cluster where copies could not be made is tried by one Job, not by all t
   await world.settle(10_000);
   expect(await able()).toMatch(/^False /);
   // Those that wait are sixteen; those that were placed there are taken away, so that nobody tries any more.
-  for (const name of first)
-    await world.home.delete(JOBS, { namespace: 'team', name });
+  for (const name of first) await world.home.delete(JOBS, { namespace: 'team', name });
   const waiting = Array.from({ length: 16 }, (_, index) => `waits-${index}`);
   for (const name of waiting) await world.submit(name);
   await world.settle(5_000);

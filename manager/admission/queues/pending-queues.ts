@@ -217,10 +217,12 @@ class Queues implements PendingQueues {
   }
 
   wake(roots: Iterable<string>): void {
+    this.#claims.capacityFreed();
     for (const root of roots) this.#parked.quotaFreed(root);
   }
 
   wakeWaitingForCluster(): void {
+    this.#claims.capacityFreed();
     this.#parked.roomFreed();
   }
 

@@ -20,6 +20,8 @@ export interface ClaimsByQueue {
   /** Removes and returns the claim of a ClusterQueue. */
   delete(clusterQueue: string): ClaimOfHead | undefined;
   get(clusterQueue: string): ClaimOfHead | undefined;
+  /** Quota or room has become free: claims are decided anew. */
+  capacityFreed(): void;
   /** All claims that hold something, in order; {@link Claim.holds} tells what. */
   all(): readonly ClaimOfHead[];
   /** The first claim with an expected start that holds nothing. */
@@ -48,8 +50,11 @@ export const compareClaims = (a: ClaimOfHead, b: ClaimOfHead): number =>
  */
 export function createClaimsByQueue(rootOf: (clusterQueue: string) => string, onEnd: (entry: ClaimOfHead) => void): ClaimsByQueue {
   const byQueue = new Map<string, Ordered>();
-  /** The last decided claim of each ClusterQueue that held less than was decided. */
-  const excessive = new Map<string, ClaimOfHead>();
+  /**
+   * The last decided claim of each Workload, by ClusterQueue and key, that held less than was decided since capacity became free. Two
+   * Workloads of one ClusterQueue may be decided in turns, each of which replaces the claim of the other.
+   */
+  const excessive = new Map<string, Map<string, ClaimOfHead>>();
   const ordered: Ordered[] = [];
   /** Claims that hold something, in order; undefined until they are needed. */
   let inOrder: readonly ClaimOfHead[] | undefined;
@@ -120,12 +125,15 @@ export function createClaimsByQueue(rootOf: (clusterQueue: string) => string, on
     // The cycle that decided did not know all claims: it may have blocked others by more than the claim holds. They are nominated again
     // once, or two heads could block each other in turns without end.
     const { clusterQueue } = entry;
-    const before = excessive.get(clusterQueue);
     if (stillHolds(decided, held.byQueue.get(clusterQueue))) excessive.delete(clusterQueue);
-    else {
-      excessive.set(clusterQueue, decided);
-      if (before === undefined || !stillHolds(before, decided)) onEnd(decided);
-    }
+    else if (isFirstExcess(decided)) onEnd(decided);
+  };
+  const isFirstExcess = (decided: ClaimOfHead): boolean => {
+    const { key } = decided.queued.workload;
+    const ofQueue = excessive.get(decided.clusterQueue) ?? new Map<string, ClaimOfHead>();
+    const before = ofQueue.get(key);
+    excessive.set(decided.clusterQueue, ofQueue.set(key, decided));
+    return before === undefined || !stillHolds(before, decided);
   };
   /** For which version the height of a claim is known. */
   const borrowingAt = new WeakMap<Claim, number>();
@@ -150,6 +158,7 @@ export function createClaimsByQueue(rootOf: (clusterQueue: string) => string, on
       return place.entry;
     },
     get: (clusterQueue) => byQueue.get(clusterQueue)?.entry,
+    capacityFreed: () => excessive.clear(),
     all,
     firstIdle: () =>
       ordered.find(({ entry: { clusterQueue, claim } }) => claim.start !== undefined && !held.byQueue.has(clusterQueue))?.entry,

@@ -1,4 +1,7 @@
 import { expect, test } from 'vitest';
+import { seededRandom } from '../../../../../shared/runtime/random.ts';
+import { FAIR_SHARING, PREEMPTION } from '../../../../bench/admission-changes.ts';
+import { cpuCluster, cpuQueue, createAdmissionCore } from '../../../../bench/admission-core.ts';
 import { anOrderWorld } from '../scheduling/order-world.ts';
 import { parseRequests } from '../../../../../manager/api/amount.ts';
 import { runCycle } from '../../../../../manager/admission/queues/scheduling-cycle.ts';
@@ -42,4 +45,29 @@ test('a Workload that preempts for fewer pods than it has leaves no claim behind
   world.arrive('main', 'next', '1');
   expect(world.settle()).toEqual(['next']);
   expect(world.queues.claims()).toEqual([]);
+});
+
+test.each([
+  { policy: 'fair sharing', fairSharing: FAIR_SHARING, seed: 1 },
+  { policy: 'preemption alone', fairSharing: undefined, seed: 6 },
+])('cycles come to an end where twenty ClusterQueues of a tree claim what is free: $policy', ({ fairSharing, seed }) => {
+  const queueNames = Array.from({ length: 40 }, (_, index) => `queue-${index}`);
+  const clusterQueues = queueNames.map((name) => cpuQueue(name, 2, undefined, { cohortName: 'all', preemption: PREEMPTION }));
+  const core = createAdmissionCore(clusterQueues, [cpuCluster('eu', 1_000), cpuCluster('us', 1_000)], { fairSharing });
+  const random = seededRandom(seed);
+  // Every second queue lends all that it has.
+  for (let index = 0; index < 240; index++)
+    core.arrive(`queue-${(index % 40) | 1}`, `job-${index}`, `${500 + Math.floor(random() * 1_000)}m`);
+  const cyclesUntilNothingChanges = (): number => {
+    let cycles = 0;
+    while (cycles < 500 && core.cycle(1) !== undefined) cycles++;
+    return cycles;
+  };
+  let most = cyclesUntilNothingChanges();
+  for (let ended = 0; ended < 150 && most < 500; ended++) {
+    const [oldest = ''] = core.running.keys();
+    core.release(oldest);
+    most = Math.max(most, cyclesUntilNothingChanges());
+  }
+  expect(most).toBeLessThan(100);
 });

@@ -81,6 +81,24 @@ test('one that is decided with more than it may hold ends once: the same decisio
   ]);
 });
 
+test('two Workloads of one ClusterQueue that are decided in turns, with more than they may hold, end once each, and again once capacity is free', () => {
+  const { claims, ended } = claimsOf();
+  for (let index = 0; index < CLAIMS_PER_TREE_MAX; index++) claims.set(standing(`a-${index}`, index));
+  const of = (workload: string, createdMs: number): ClaimOfHead => ({
+    ...head('a-late', aWorkload(workload, {}, { createdMs })),
+    claim: { cluster: 'eu', flavors: [], borrowing: 0 },
+  });
+  const decideInTurns = (): void => {
+    for (let turn = 0; turn < 10; turn++) claims.set(turn % 2 === 0 ? of('older', 50) : of('younger', 60));
+  };
+  ended.length = 0;
+  decideInTurns();
+  expect(ended).toEqual(['a-late on eu', 'a-late on eu']);
+  claims.capacityFreed();
+  decideInTurns();
+  expect(ended).toHaveLength(4);
+});
+
 test('whatever came and went before, claims hold what they would hold if they alone had come', () => {
   const random = seededRandom(7);
   const below = (bound: number): number => Math.floor(random() * bound);
