@@ -8,6 +8,7 @@ import { nextMost, runCycle } from '../../manager/admission/queues/scheduling-cy
 import { buildQueueingSetup, type QueueingObjects } from '../../manager/admission/snapshot/snapshot.ts';
 import type { Workload } from '../../manager/admission/workload/workload.ts';
 import { parseRequests, UNLIMITED } from '../../manager/api/amount.ts';
+import { preemptedBy } from '../../manager/api/preempted.ts';
 import type { ClusterQueue, ClusterQueueSpec } from '../../manager/api/cluster-queue.ts';
 import { waitingWorkload } from '../support/waiting-workload.ts';
 
@@ -102,14 +103,15 @@ export function createAdmissionCore(
 
   /** Whoever is to give its place up does so, and waits again. */
   const stopDisplaced = (nowMs: number): void => {
-    for (const { reservation } of cache.displaced()) {
-      const { key } = reservation.workload;
+    for (const { reservation, by, rule } of cache.displaced()) {
+      const { key, namespace } = reservation.workload;
       const head = running.get(key);
       release(key);
       if (head === undefined) continue;
       preempted?.(key);
       const { clusterQueue, queued } = head;
-      queues.add(clusterQueue, false, { ...queued, workload: { ...queued.workload, queuedSinceMs: nowMs } });
+      const record = { ...reservation.record, preempted: preemptedBy(by, rule, namespace) };
+      queues.add(clusterQueue, false, { ...queued, workload: { ...queued.workload, record, queuedSinceMs: nowMs } });
     }
   };
 

@@ -22,6 +22,11 @@ export type FairSearch<C extends FairCandidate> = {
   readonly compare: (a: C, b: C) => number;
   /** The first strategy considers all candidates, the second those that the first has passed over. */
   readonly strategies: readonly FairStrategy[];
+  /**
+   * The ClusterQueue for which fair sharing has preempted the preemptor. It gives back only what leaves it with as much as the preemptor's
+   * side has then: by the other strategy, two queues could preempt each other without end (kueue issue 14543 is one way).
+   */
+  readonly preemptedFor?: string | undefined;
   /** The current usage; not changed. */
   readonly usage: Usage;
   /** Removes the quota and room of a candidate from a usage, and restores it. */
@@ -121,7 +126,11 @@ function runFirst<C extends FairCandidate>(
     const before = shareIn(state, sides.target);
     while (!target.isEmpty()) {
       const candidate = target.pop();
-      if (!allows(strategy, preemptorShare, before, () => shareWithout(sides.target, queue, state.shared, candidate.charges))) {
+      if (
+        !allows(strategyFor(search, queue, strategy), preemptorShare, before, () =>
+          shareWithout(sides.target, queue, state.shared, candidate.charges),
+        )
+      ) {
         spare(queue, () => candidate);
         continue;
       }
@@ -141,7 +150,7 @@ function runSecond<C extends FairCandidate>(search: FairSearch<C>, state: State<
   const targets = createTargets(search, state, {
     candidatesOf: (queue) => [spared.get(queue)?.()].filter((candidate) => candidate !== undefined),
     compare: (a, b) => (places.get(a.queue) ?? 0) - (places.get(b.queue) ?? 0),
-    mayGive: (queue) => spared.has(queue) && compareSides(state, own, queue) < 0,
+    mayGive: (queue) => spared.has(queue) && !hasPreempted(search, queue) && compareSides(state, own, queue) < 0,
     skipped: () => undefined,
   });
   for (let target = targets.next(); target !== undefined; target = targets.next()) {
@@ -156,6 +165,12 @@ function compareSides<C>(state: State<C>, preemptor: QuotaNode, target: QuotaNod
   const sides = sidesOf(preemptor, target, state.above);
   return compareShares(shareIn(state, sides.preemptor), shareIn(state, sides.target));
 }
+
+const hasPreempted = ({ preemptedFor }: { readonly preemptedFor?: string | undefined }, { clusterQueue }: QuotaNode): boolean =>
+  clusterQueue !== undefined && clusterQueue === preemptedFor;
+
+const strategyFor = (search: { readonly preemptedFor?: string | undefined }, queue: QuotaNode, strategy: FairStrategy): FairStrategy =>
+  hasPreempted(search, queue) ? FairStrategy.LessThanOrEqualToFinalShare : strategy;
 
 function allows(strategy: FairStrategy, preemptor: Share, before: Share, after: () => Share): boolean {
   switch (strategy) {

@@ -15,6 +15,7 @@ type Situation = {
   readonly running: readonly Running[];
   readonly wants: { readonly queue: string; readonly cpu: number; readonly priority?: number };
   readonly strategies?: readonly FairStrategy[];
+  readonly preemptedFor?: string;
   /** Whom its policies allow: by default those of lower priority in its own queue, and any in others. */
   readonly within?: 'LowerPriority' | 'Never';
   readonly reclaim?: 'Any' | 'LowerPriority';
@@ -29,7 +30,7 @@ const restore = (usage: Usage, { queue, charges: held }: FairCandidate): void =>
   for (const [key, amount] of held) addUsage(queue, usage, key, amount);
 };
 
-function search({ tree, running, wants, strategies = BOTH, within = 'LowerPriority', reclaim = 'Any' }: Situation) {
+function search({ tree, running, wants, strategies = BOTH, preemptedFor, within = 'LowerPriority', reclaim = 'Any' }: Situation) {
   const { queue: nodeOf, usage } = tree;
   const jobs = running.map(([name, of, cpu, priority = 0]): Job => ({ name, of, priority, queue: nodeOf(of), charges: charges({ cpu }) }));
   for (const { of, charges: held } of jobs) for (const [key, amount] of held) addUsage(nodeOf(of), usage, key, amount);
@@ -52,6 +53,7 @@ function search({ tree, running, wants, strategies = BOTH, within = 'LowerPriori
       candidatesOf: (node) => candidates.filter((job) => job.queue === node),
       compare: (a, b) => candidates.indexOf(a) - candidates.indexOf(b),
       strategies,
+      preemptedFor,
       usage,
       remove,
       restore,
@@ -243,6 +245,24 @@ describe('preemption with fair sharing, in three queues of 3 cpu each', () => {
   ];
   test.each(cases)('$name', ({ expected, ...situation }) => {
     expect(preempted({ tree: three(), ...situation })).toEqual(expected);
+  });
+});
+
+describe('a Job that was preempted for another queue', () => {
+  const running: readonly Running[] = [...units('a', 3), ['b-middle', 'b', 2], ['b-small', 'b', 1], ['b-usual', 'b', 3]];
+  const takes = (cpu: number, preemptedFor?: string, strategies = BOTH): string[] =>
+    preempted({ tree: three(), running, wants: { queue: 'a', cpu }, strategies, ...(preemptedFor === undefined ? {} : { preemptedFor }) });
+
+  test('takes nothing back by what the other queue had before', () => {
+    expect(takes(1.9)).toEqual(['b-middle InCohortFairSharing']);
+    expect(takes(1.9, 'b')).toEqual([]);
+    expect(takes(1.9, 'b', [FairStrategy.LessThanInitialShare])).toEqual([]);
+    expect(takes(1.9, 'c')).toEqual(['b-middle InCohortFairSharing']);
+  });
+
+  test('takes back what leaves the other queue with as much', () => {
+    expect(takes(0.9, 'b')).toEqual(['b-middle InCohortFairSharing']);
+    expect(takes(0.9, 'b', [FairStrategy.LessThanInitialShare])).toEqual(['b-middle InCohortFairSharing']);
   });
 });
 

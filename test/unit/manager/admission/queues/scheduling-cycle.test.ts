@@ -49,6 +49,7 @@ test('a Workload that preempts for fewer pods than it has leaves no claim behind
 
 test.each([
   { policy: 'fair sharing', fairSharing: FAIR_SHARING, seed: 1 },
+  { policy: 'fair sharing, and what one queue has taken another would take back', fairSharing: FAIR_SHARING, seed: 4 },
   { policy: 'preemption alone', fairSharing: undefined, seed: 6 },
 ])('cycles come to an end where twenty ClusterQueues of a tree claim what is free: $policy', ({ fairSharing, seed }) => {
   const queueNames = Array.from({ length: 40 }, (_, index) => `queue-${index}`);
