@@ -131,6 +131,8 @@ export function createDispatch(deps: DispatchDeps): Dispatch {
 }
 
 class ManagerDispatch implements Dispatch {
+  // No method, because callers take it out of a spread dispatch.
+  readonly heardMs = (cluster: string): number | undefined => this.#clusters.get(cluster)?.heardMs();
   readonly #deps: DispatchDeps;
   readonly #objectWaiters: ObjectWaiters;
   readonly #homeHistory: HomeHistory;
@@ -158,9 +160,6 @@ class ManagerDispatch implements Dispatch {
     const ready = this.#clusters.all().filter((each) => each.contact() === 'Ready');
     return new Set(ready.map(({ name }) => name));
   }
-
-  // A property, which `{ ...dispatch }` has, too.
-  readonly heardMs = (cluster: string): number | undefined => this.#clusters.get(cluster)?.heardMs();
 
   shownCopies(localKey: string): readonly ShownCopy[] {
     const { kind } = this.#deps;
@@ -257,8 +256,9 @@ class ManagerDispatch implements Dispatch {
   #createCluster(...[workerCluster, client, identify]: Parameters<ClusterRegistryDeps['createCluster']>): RemoteCluster {
     const { spec } = workerCluster;
     const { name, finalizers = [] } = workerCluster.metadata;
-    const { kind, metrics, origin, hold, renewIntervalMs, namespaces, endings, clock, random, log, ...deps } = this.#deps;
-    const shared = { kind, metrics, origin, renewIntervalMs, clock, random, ...omitUndefined({ hold }) };
+    const { kind, metrics, origin, hold, renewIntervalMs, namespaces, endings, clock, random, log } = this.#deps;
+    const { concurrencyPerCluster: concurrency, memoryPerClusterBytes: memoryBytes } = this.#deps;
+    const shared = { kind, metrics, origin, renewIntervalMs, concurrency, memoryBytes, clock, random, ...omitUndefined({ hold }) };
     return createRemoteCluster({
       ...shared,
       name,
@@ -279,12 +279,10 @@ class ManagerDispatch implements Dispatch {
       local: spec.local === true,
       namespaces: namespacePolicy(spec, namespaces),
       servedNamespaces: spec.servedNamespaces,
-      concurrency: deps.concurrencyPerCluster,
       reconcile: (cluster, localKey) => this.#mirror.reconcileRemote(cluster, localKey),
       retention: () => retentionOf(this.#workerCluster(name)?.spec ?? {}),
       onRetained: (cluster, copy) => void keepEnding(endings, cluster, copy),
       objectWaiters: this.#objectWaiters,
-      memoryBytes: deps.memoryPerClusterBytes,
       ...this.#changesOf(workerCluster),
     });
   }
