@@ -110,10 +110,6 @@ export type ParsedRecord =
   /** The annotation is well-formed, but admission has not made it, or not for this Job, or has replaced it since. */
   | { readonly kind: 'Forged'; readonly problem: string; readonly last?: AdmissionRecord };
 
-/**
- * Reads the admission record of a Job, if admission made it. Where there is no valid one, `last` is the newest that is remembered. The same
- * object gets the same answer as long as no newer record is known.
- */
 /** A pod set of an admitted object. */
 export type RecordedPodSet = {
   readonly name: string;
@@ -136,13 +132,16 @@ export const flavorsIn = (record: AdmissionRecord): readonly string[] =>
 /** The kind of a Job, as far as it says whether one is suspended. */
 export type Suspendable = { isSuspended(job: DeepReadonly<WorkObject>): boolean };
 
+/**
+ * Reads the admission record of a Job, if admission made it. Where there is no valid one, `last` is the newest that is remembered. The same
+ * object gets the same answer as long as no newer record is known.
+ */
 export type RecordReader = (job: DeepReadonly<WorkObject>) => ParsedRecord;
 
 export type WrittenRecord = { readonly kind: 'None' } | RecordText;
 /** The content of an annotation in place of a record. */
-type RecordText =
-  | { readonly kind: 'Record'; readonly record: AdmissionRecord; readonly stamp: RecordStamp }
-  | { readonly kind: 'Invalid'; readonly problem: string };
+type RecordText = { readonly kind: 'Record'; readonly record: AdmissionRecord; readonly stamp: RecordStamp } | InvalidText;
+type InvalidText = { readonly kind: 'Invalid'; readonly problem: string };
 
 /** The admission record of a Job without a check of its author: for display only. */
 export function writtenRecordOf(job: DeepReadonly<Pick<Unsaved<WorkObject>, 'metadata'>>): WrittenRecord {
@@ -155,32 +154,24 @@ const NONE: WrittenRecord = { kind: 'None' };
 export function parseAdmissionRecord(text: string): RecordText {
   const value = parseJson(text);
   if (!isJsonObject(value)) return invalid('it is not a JSON object');
-  const {
-    clusterQueue,
-    flavors,
-    cluster,
-    clusterUID,
-    epoch,
-    since,
-    requests,
-    charged,
-    podSets,
-    parallelism,
-    executedSeconds,
-    pastAdmissions,
-    unfenced,
-    podFence,
-    carry,
-    carryContent,
-    evicted,
-    checks,
-    preempted,
-    queuedSince,
-    avoid,
-    fail,
-    written,
-    seal,
-  } = value;
+  const placement = placementIn(value);
+  if ('problem' in placement) return placement;
+  const terms = termsIn(value);
+  if ('problem' in terms) return terms;
+  const { written, seal } = value;
+  if (!isTime(written)) return invalid('written must be an RFC 3339 time');
+  if (typeof seal !== 'string') return invalid('it has no seal');
+  return { kind: 'Record', record: { ...placement, ...terms }, stamp: { written, seal } };
+}
+
+type PlacementOfRecord = Pick<
+  AdmissionRecord,
+  'clusterQueue' | 'flavors' | 'cluster' | 'clusterUID' | 'epoch' | 'since' | 'requests' | 'charged' | 'podSets'
+>;
+
+/** Where the Job is, and what it takes. */
+function placementIn(value: Readonly<Record<string, unknown>>): PlacementOfRecord | InvalidText {
+  const { clusterQueue, flavors, cluster, clusterUID, epoch, since, requests, charged, podSets } = value;
   if (!isName(clusterQueue)) return invalid('clusterQueue must be a non-empty string');
   if (!isNames(flavors)) return invalid(`${badField('flavors', flavors)} must be a non-empty string`);
   if (!isName(cluster)) return invalid('cluster must be a non-empty string');
@@ -191,6 +182,13 @@ export function parseAdmissionRecord(text: string): RecordText {
   if (charged !== undefined && !isNames(charged)) return invalid(`${badField('charged', charged)} must be a quantity`);
   if (podSets !== undefined && !(Array.isArray(podSets) && podSets.every(isPodSet)))
     return invalid('podSets must be a list of pod sets with name, flavors and requests, or absent');
+  return { clusterQueue, flavors, cluster, epoch, since, requests, ...omitUndefined({ clusterUID, charged, podSets }) };
+}
+
+/** How it runs there, and what is to become of it. */
+function termsIn(value: Readonly<Record<string, unknown>>): Omit<AdmissionRecord, keyof PlacementOfRecord> | InvalidText {
+  const { parallelism, executedSeconds, unfenced, podFence, carry, carryContent, evicted, preempted, checks, queuedSince, avoid, fail } =
+    value;
   if (parallelism !== undefined && !isCount(parallelism)) return invalid('parallelism must be a positive integer or absent');
   if (executedSeconds !== undefined && !isCount(executedSeconds)) return invalid('executedSeconds must be a positive integer or absent');
   if (!isTrueOrAbsent(unfenced)) return invalid('unfenced must be true or absent');
@@ -205,35 +203,21 @@ export function parseAdmissionRecord(text: string): RecordText {
   if (avoid !== undefined && !isAvoided(avoid))
     return invalid('avoid must be an object of clusters with until, reason, refusals and epoch');
   if (fail !== undefined && !isFail(fail)) return invalid('fail must have a reason and a message');
-  if (!isTime(written)) return invalid('written must be an RFC 3339 time');
-  if (typeof seal !== 'string') return invalid('it has no seal');
-  const record = {
-    clusterQueue,
-    flavors,
-    cluster,
-    epoch,
-    since,
-    requests,
-    ...omitUndefined({
-      clusterUID,
-      charged,
-      podSets,
-      parallelism,
-      executedSeconds,
-      pastAdmissions: pastAdmissionsIn(pastAdmissions),
-      unfenced,
-      podFence,
-      carry,
-      carryContent,
-      evicted,
-      checks,
-      preempted,
-      queuedSince,
-      avoid,
-      fail,
-    }),
-  };
-  return { kind: 'Record', record, stamp: { written, seal } };
+  return omitUndefined({
+    parallelism,
+    executedSeconds,
+    pastAdmissions: pastAdmissionsIn(value['pastAdmissions']),
+    unfenced,
+    podFence,
+    carry,
+    carryContent,
+    evicted,
+    checks,
+    preempted,
+    queuedSince,
+    avoid,
+    fail,
+  });
 }
 
 /** The record as text, in the order of fields of this table: equal records have equal texts. */
@@ -293,7 +277,7 @@ const inOrder = ({ until, reason, refusals, epoch, level }: AvoidedCluster): Avo
 const sorted = <T>(map: Readonly<Record<string, T>>): Record<string, T> =>
   Object.fromEntries(Object.entries(map).toSorted(([a], [b]) => (a < b ? -1 : 1)));
 
-const invalid = (problem: string): RecordText => ({ kind: 'Invalid', problem: `annotation ${ADMISSION_ANNOTATION}: ${problem}` });
+const invalid = (problem: string): InvalidText => ({ kind: 'Invalid', problem: `annotation ${ADMISSION_ANNOTATION}: ${problem}` });
 const isName = (value: unknown): value is string => typeof value === 'string' && value !== '';
 const isTrueOrAbsent = (value: unknown): value is true | undefined => value === undefined || value === true;
 const isAdmittedOrAbsent = (value: unknown): value is 'Admitted' | undefined => value === undefined || value === 'Admitted';

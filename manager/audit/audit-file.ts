@@ -35,86 +35,104 @@ const RETRY_MS_MAX = 60_000;
  * Appends lines to one file, which may be truncated under it (logrotate's copytruncate). Lines wait while the disk takes none, so that a
  * disk that was full for a while costs none as long as there is room; a line may come twice where a write failed in its middle.
  */
-export function createAuditFile({ destination, disk = auditDisk, clock, log }: AuditFileDeps): AuditFile {
-  let lines: string[] = [];
-  let characters = 0;
-  let file: LogFile | undefined;
-  let failures = 0;
-  let isFull = false;
-  let closed = false;
-  let retry: Timer | undefined;
-  let draining: Promise<void> | undefined;
+export function createAuditFile(deps: AuditFileDeps): AuditFile {
+  return new BufferedAuditFile(deps);
+}
 
-  const openFile = async (): Promise<LogFile> => {
-    const isCutOff = await disk.isCutOff(destination);
-    const opened = await disk.append(destination);
+class BufferedAuditFile implements AuditFile {
+  readonly #destination: string;
+  readonly #disk: AuditDisk;
+  readonly #clock: Clock;
+  readonly #log: Logger;
+  #lines: string[] = [];
+  #characters = 0;
+  #file: LogFile | undefined;
+  #failures = 0;
+  #isFull = false;
+  #closed = false;
+  #retry: Timer | undefined;
+  #draining: Promise<void> | undefined;
+
+  constructor({ destination, disk = auditDisk, clock, log }: AuditFileDeps) {
+    this.#destination = destination;
+    this.#disk = disk;
+    this.#clock = clock;
+    this.#log = log;
+  }
+
+  async open(): Promise<void> {
+    this.#file = await this.#openFile();
+  }
+
+  write(line: string): boolean {
+    if (this.#closed) return false;
+    if (this.#characters + line.length > AUDIT_BUFFER_CHARACTERS_MAX) {
+      if (!this.#isFull) this.#log.error('the audit log is too slow: lines are dropped, and counted', { destination: this.#destination });
+      this.#isFull = true;
+      return false;
+    }
+    this.#lines.push(line);
+    this.#characters += line.length;
+    if (this.#retry === undefined) this.#startDraining();
+    return true;
+  }
+
+  async close(limitMs: number): Promise<number> {
+    this.#closed = true;
+    this.#retry?.cancel();
+    this.#startDraining();
+    await endsWithin(this.#clock, limitMs, this.#draining ?? Promise.resolve());
+    const left = this.#lines.length;
+    if (left > 0) this.#log.error('the audit log could not be written to its end', { destination: this.#destination, lines: left });
+    else await this.#file?.close();
+    return left;
+  }
+
+  #startDraining(): void {
+    this.#retry = undefined;
+    this.#draining ??= this.#drain().finally(() => {
+      this.#draining = undefined;
+      if (this.#lines.length === 0 || this.#closed) return;
+      if (this.#failures === 0) this.#startDraining();
+      else this.#retry = this.#clock.schedule(() => this.#startDraining(), Math.min(RETRY_MS * 2 ** (this.#failures - 1), RETRY_MS_MAX));
+    });
+  }
+
+  async #drain(): Promise<void> {
+    while (this.#lines.length > 0) {
+      try {
+        this.#file ??= await this.#openFile();
+        const batch = this.#lines.slice(0, BATCH_LINES_MAX);
+        const text = batch.join('');
+        await this.#file.write(text);
+        this.#lines = this.#lines.slice(batch.length);
+        this.#characters -= text.length;
+      } catch (error) {
+        return this.#failed(error);
+      }
+      if (this.#failures > 0) this.#log.info('the audit log is written again', { destination: this.#destination });
+      this.#failures = 0;
+    }
+    this.#isFull = false;
+  }
+
+  async #openFile(): Promise<LogFile> {
+    const isCutOff = await this.#disk.isCutOff(this.#destination);
+    const opened = await this.#disk.append(this.#destination);
     if (isCutOff) await opened.write('\n');
     return opened;
-  };
+  }
 
-  const failed = async (error: unknown): Promise<void> => {
-    if (failures === 0)
+  async #failed(error: unknown): Promise<void> {
+    const destination = this.#destination;
+    const log = this.#log;
+    if (this.#failures === 0)
       log.error('the audit log cannot be written; its lines wait, and are dropped when they are too many', { destination, error });
-    failures++;
-    const broken = file;
-    file = undefined;
+    this.#failures++;
+    const broken = this.#file;
+    this.#file = undefined;
     await broken?.close().catch((closing: unknown) => log.warn('the audit log could not be closed', { destination, error: closing }));
-  };
-
-  const drain = async (): Promise<void> => {
-    while (lines.length > 0) {
-      try {
-        file ??= await openFile();
-        const batch = lines.slice(0, BATCH_LINES_MAX);
-        const text = batch.join('');
-        await file.write(text);
-        lines = lines.slice(batch.length);
-        characters -= text.length;
-      } catch (error) {
-        return failed(error);
-      }
-      if (failures > 0) log.info('the audit log is written again', { destination });
-      failures = 0;
-    }
-    isFull = false;
-  };
-
-  const start = (): void => {
-    retry = undefined;
-    draining ??= drain().finally(() => {
-      draining = undefined;
-      if (lines.length === 0 || closed) return;
-      if (failures === 0) start();
-      else retry = clock.schedule(start, Math.min(RETRY_MS * 2 ** (failures - 1), RETRY_MS_MAX));
-    });
-  };
-
-  return {
-    open: async () => {
-      file = await openFile();
-    },
-    write: (line) => {
-      if (closed) return false;
-      if (characters + line.length > AUDIT_BUFFER_CHARACTERS_MAX) {
-        if (!isFull) log.error('the audit log is too slow: lines are dropped, and counted', { destination });
-        isFull = true;
-        return false;
-      }
-      lines.push(line);
-      characters += line.length;
-      if (retry === undefined) start();
-      return true;
-    },
-    close: async (limitMs) => {
-      closed = true;
-      retry?.cancel();
-      start();
-      await endsWithin(clock, limitMs, draining ?? Promise.resolve());
-      if (lines.length > 0) log.error('the audit log could not be written to its end', { destination, lines: lines.length });
-      else await file?.close();
-      return lines.length;
-    },
-  };
+  }
 }
 
 const auditDisk: AuditDisk = {

@@ -66,79 +66,83 @@ type CanaryState = {
 };
 
 /** Add its handler before the informers run. */
-export function createCanary({ kind, config, client, jobs, workerClusters, metrics, clock, log }: CanaryDeps): Canary {
-  const { namespace, intervalMs } = config;
-  const options = { ...config, ttlSeconds: Math.ceil((TTL_INTERVALS * intervalMs + TTL_MS) / 1_000) };
-  const states = new Map<string, CanaryState>();
-  const clustersByName = new Map<string, string>();
-  const keyOf = (cluster: string): ObjectKey => ({ namespace, name: canaryName(cluster) });
-  let leading = false;
+export function createCanary(deps: CanaryDeps): Canary {
+  return new CanaryOfClusters(deps);
+}
 
-  const stateOf = (cluster: string): CanaryState => {
-    const known = states.get(cluster);
+class CanaryOfClusters implements Canary {
+  readonly handler: EventHandler<Job> = {
+    added: (job) => this.#saw(job),
+    updated: (job) => this.#saw(job),
+    deleted: (job) => this.#gone(job),
+  };
+  readonly #deps: CanaryDeps;
+  readonly #states = new Map<string, CanaryState>();
+  readonly #clustersByName = new Map<string, string>();
+  #leading = false;
+
+  constructor(deps: CanaryDeps) {
+    this.#deps = deps;
+  }
+
+  async run(signal: AbortSignal): Promise<void> {
+    const { jobs, workerClusters, clock } = this.#deps;
+    // Rejects when `signal` aborts first.
+    await Promise.allSettled([jobs, workerClusters].map((informer) => informer.waitForSync(signal)));
+    this.#leading = true;
+    this.#takeOver();
+    while (!signal.aborted) {
+      await this.#look();
+      await sleep(clock, LOOK_MS, signal);
+    }
+    this.#leading = false;
+  }
+
+  /**
+   * Takes over the canaries of the last leader: the end of a running one counts, without its times; one whose cluster is gone is deleted.
+   */
+  #takeOver(): void {
+    const { config, jobs, workerClusters } = this.#deps;
+    for (const { metadata } of workerClusters.list()) this.#stateOf(metadata.name);
+    for (const job of jobs.list(config.namespace)) {
+      const { labels, annotations, name, uid } = job.metadata;
+      const cluster = annotations?.[CLUSTERS_ANNOTATION];
+      if (labels?.[CANARY_LABEL] === undefined || cluster === undefined || name !== canaryName(cluster)) continue;
+      const state = this.#stateOf(cluster);
+      if (!isFinished(job.status)) Object.assign(state, { uid, story: { submittedMs: createdMs(job.metadata) }, isTakenOver: true });
+    }
+  }
+
+  async #look(): Promise<void> {
+    const { config, jobs, workerClusters, clock } = this.#deps;
+    for (const { metadata } of workerClusters.list()) this.#stateOf(metadata.name);
+    for (const [cluster, state] of this.#states) {
+      const plan = decideCanary(this.#seen(cluster, state), config, clock.now());
+      if (plan.kind === 'Start') await this.#start(cluster, state);
+      if (plan.kind === 'Remove') await this.#remove(cluster, state, plan.outcome);
+      if (this.#clusterState(cluster) === 'Gone' && jobs.get(this.#keyOf(cluster)) === undefined) {
+        this.#states.delete(cluster);
+        this.#clustersByName.delete(canaryName(cluster));
+      }
+    }
+  }
+
+  #stateOf(cluster: string): CanaryState {
+    const { config, metrics, clock } = this.#deps;
+    const known = this.#states.get(cluster);
     if (known !== undefined) return known;
-    const state = { dueMs: clock.now() + Math.min(FIRST_MS, intervalMs) };
-    states.set(cluster, state);
-    clustersByName.set(canaryName(cluster), cluster);
+    const state = { dueMs: clock.now() + Math.min(FIRST_MS, config.intervalMs) };
+    this.#states.set(cluster, state);
+    this.#clustersByName.set(canaryName(cluster), cluster);
     // Creates the series, so that rates of zero can be queried.
     for (const outcome of CANARY_OUTCOMES) metrics.runs.inc({ cluster, outcome }, 0);
     return state;
-  };
-
-  function ended(cluster: string, outcome: CanaryOutcome, { story, isTakenOver }: Pick<CanaryState, 'story' | 'isTakenOver'> = {}): void {
-    metrics.runs.inc({ cluster, outcome });
-    if (outcome === 'complete' && story !== undefined && isTakenOver !== true)
-      for (const [stage, seconds] of stageSeconds(story)) metrics.stages.observe({ cluster, stage }, seconds);
-    const fields = { cluster, outcome, ...(story && { story: lifecycleLine(story) }) };
-    if (outcome === 'complete') log.debug('a canary has come through', fields);
-    else log.warn('a canary has not come through', fields);
   }
 
-  /** Follows canaries that this process has created or taken over; those that another process counted are skipped. */
-  function saw(job: DeepReadonly<Job>): void {
-    const cluster = job.metadata.namespace === namespace ? clustersByName.get(job.metadata.name) : undefined;
-    const state = cluster === undefined ? undefined : states.get(cluster);
-    if (!leading || cluster === undefined || state?.story === undefined || !isOf(state, job)) return;
-    state.uid = job.metadata.uid;
-    const story = continued(state.story, job, clock.now());
-    state.story = story;
-    if (story.outcome === undefined) return;
-    const isFit = clusterState(cluster) === 'Ready';
-    ended(cluster, story.outcome === 'Complete' ? 'complete' : isFit ? 'failed' : 'withdrawn', state);
-    forget(state);
-  }
-
-  function gone({ metadata }: DeepReadonly<Job>): void {
-    const cluster = metadata.namespace === namespace ? clustersByName.get(metadata.name) : undefined;
-    const state = cluster === undefined ? undefined : states.get(cluster);
-    if (!leading || cluster === undefined || state?.uid !== metadata.uid) return;
-    if (state.story !== undefined) ended(cluster, 'withdrawn');
-    forget(state);
-  }
-
-  const forget = (state: CanaryState): void => {
-    delete state.uid;
-    delete state.story;
-    delete state.isTakenOver;
-  };
-  /** The answer to the creation may have been lost. */
-  const isOf = ({ uid, story }: CanaryState, { metadata }: DeepReadonly<Job>): boolean =>
-    uid === undefined
-      ? metadata.labels?.[CANARY_LABEL] !== undefined && createdMs(metadata) >= Math.floor((story?.submittedMs ?? 0) / 1_000) * 1_000
-      : uid === metadata.uid;
-
-  function clusterState(name: string): CanarySeen['cluster'] {
-    const cluster = workerClusters.get({ namespace: '', name });
-    if (cluster === undefined || cluster.metadata.deletionTimestamp !== undefined) return 'Gone';
-    const { state = 'Active', servedNamespaces } = cluster.spec;
-    const isReady = state === 'Active' && hasTrueCondition(cluster.status?.conditions, ClusterCondition.Ready);
-    return isReady && servesNamespace(servedNamespaces, namespace) ? 'Ready' : 'NotReady';
-  }
-
-  function seen(cluster: string, state: CanaryState): CanarySeen {
-    const job = jobs.get(keyOf(cluster));
+  #seen(cluster: string, state: CanaryState): CanarySeen {
+    const job = this.#deps.jobs.get(this.#keyOf(cluster));
     return {
-      cluster: clusterState(cluster),
+      cluster: this.#clusterState(cluster),
       job:
         job === undefined
           ? undefined
@@ -154,9 +158,24 @@ export function createCanary({ kind, config, client, jobs, workerClusters, metri
     };
   }
 
-  async function start(cluster: string, state: CanaryState): Promise<void> {
+  #clusterState(name: string): CanarySeen['cluster'] {
+    const { config, workerClusters } = this.#deps;
+    const cluster = workerClusters.get({ namespace: '', name });
+    if (cluster === undefined || cluster.metadata.deletionTimestamp !== undefined) return 'Gone';
+    const { state = 'Active', servedNamespaces } = cluster.spec;
+    const isReady = state === 'Active' && hasTrueCondition(cluster.status?.conditions, ClusterCondition.Ready);
+    return isReady && servesNamespace(servedNamespaces, config.namespace) ? 'Ready' : 'NotReady';
+  }
+
+  #keyOf(cluster: string): ObjectKey {
+    return { namespace: this.#deps.config.namespace, name: canaryName(cluster) };
+  }
+
+  async #start(cluster: string, state: CanaryState): Promise<void> {
+    const { kind, config, client, jobs, metrics, clock, log } = this.#deps;
     const submittedMs = clock.now();
-    state.dueMs = submittedMs + intervalMs;
+    state.dueMs = submittedMs + config.intervalMs;
+    const options = { ...config, ttlSeconds: Math.ceil((TTL_INTERVALS * config.intervalMs + TTL_MS) / 1_000) };
     try {
       const made = await client.create(kind.resource, canaryJob(kind, cluster, canaryName(cluster), options), {
         fieldManager: CANARY_FIELD_MANAGER,
@@ -164,8 +183,8 @@ export function createCanary({ kind, config, client, jobs, workerClusters, metri
       state.uid = made.metadata.uid;
       state.story = { submittedMs };
       // The cache may be ahead of the answer.
-      const cached = jobs.get(keyOf(cluster));
-      if (cached?.metadata.uid === made.metadata.uid) saw(cached);
+      const cached = jobs.get(this.#keyOf(cluster));
+      if (cached?.metadata.uid === made.metadata.uid) this.#saw(cached);
     } catch (error) {
       // The canary is handled when the cache shows it.
       if (isAlreadyExists(error)) return;
@@ -176,14 +195,15 @@ export function createCanary({ kind, config, client, jobs, workerClusters, metri
     }
   }
 
-  async function remove(cluster: string, state: CanaryState, outcome: CanaryOutcome | undefined): Promise<void> {
-    const job = jobs.get(keyOf(cluster));
+  async #remove(cluster: string, state: CanaryState, outcome: CanaryOutcome | undefined): Promise<void> {
+    const { kind, client, jobs, log } = this.#deps;
+    const job = jobs.get(this.#keyOf(cluster));
     if (job === undefined) return;
     const before = { ...state };
     // The deletion may be observed before its answer.
     forget(state);
     try {
-      await client.delete(kind.resource, keyOf(cluster), { propagationPolicy: 'Background', uid: job.metadata.uid });
+      await client.delete(kind.resource, this.#keyOf(cluster), { propagationPolicy: 'Background', uid: job.metadata.uid });
     } catch (error) {
       if (!isNotFound(error) && !isConflict(error)) {
         log.warn('a canary could not be deleted', { cluster, error });
@@ -191,50 +211,55 @@ export function createCanary({ kind, config, client, jobs, workerClusters, metri
         return;
       }
     }
-    if (outcome !== undefined) ended(cluster, outcome, before);
+    if (outcome !== undefined) this.#ended(cluster, outcome, before);
   }
 
-  async function look(): Promise<void> {
-    for (const { metadata } of workerClusters.list()) stateOf(metadata.name);
-    for (const [cluster, state] of states) {
-      const plan = decideCanary(seen(cluster, state), config, clock.now());
-      if (plan.kind === 'Start') await start(cluster, state);
-      if (plan.kind === 'Remove') await remove(cluster, state, plan.outcome);
-      if (clusterState(cluster) === 'Gone' && jobs.get(keyOf(cluster)) === undefined) {
-        states.delete(cluster);
-        clustersByName.delete(canaryName(cluster));
-      }
-    }
+  /** Follows canaries that this process has created or taken over; those that another process counted are skipped. */
+  #saw(job: DeepReadonly<Job>): void {
+    const { cluster, state } = this.#canaryOf(job) ?? {};
+    if (!this.#leading || cluster === undefined || state?.story === undefined || !isOf(state, job)) return;
+    state.uid = job.metadata.uid;
+    const story = continued(state.story, job, this.#deps.clock.now());
+    state.story = story;
+    if (story.outcome === undefined) return;
+    const isFit = this.#clusterState(cluster) === 'Ready';
+    this.#ended(cluster, story.outcome === 'Complete' ? 'complete' : isFit ? 'failed' : 'withdrawn', state);
+    forget(state);
   }
 
-  return {
-    handler: { added: saw, updated: saw, deleted: gone },
-    async run(signal) {
-      // Rejects when `signal` aborts first.
-      await Promise.allSettled([jobs, workerClusters].map((informer) => informer.waitForSync(signal)));
-      leading = true;
-      takeOver();
-      while (!signal.aborted) {
-        await look();
-        await sleep(clock, LOOK_MS, signal);
-      }
-      leading = false;
-    },
-  };
+  #gone(job: DeepReadonly<Job>): void {
+    const { cluster, state } = this.#canaryOf(job) ?? {};
+    if (!this.#leading || cluster === undefined || state?.uid !== job.metadata.uid) return;
+    if (state.story !== undefined) this.#ended(cluster, 'withdrawn');
+    forget(state);
+  }
 
-  /**
-   * Takes over the canaries of the last leader: the end of a running one counts, without its times; one whose cluster is gone is deleted.
-   */
-  function takeOver(): void {
-    for (const { metadata } of workerClusters.list()) stateOf(metadata.name);
-    for (const job of jobs.list(namespace)) {
-      const { labels, annotations, name, uid } = job.metadata;
-      const cluster = annotations?.[CLUSTERS_ANNOTATION];
-      if (labels?.[CANARY_LABEL] === undefined || cluster === undefined || name !== canaryName(cluster)) continue;
-      const state = stateOf(cluster);
-      if (!isFinished(job.status)) Object.assign(state, { uid, story: { submittedMs: createdMs(job.metadata) }, isTakenOver: true });
-    }
+  #canaryOf({ metadata }: DeepReadonly<Job>): { readonly cluster: string; readonly state: CanaryState | undefined } | undefined {
+    const cluster = metadata.namespace === this.#deps.config.namespace ? this.#clustersByName.get(metadata.name) : undefined;
+    return cluster === undefined ? undefined : { cluster, state: this.#states.get(cluster) };
+  }
+
+  #ended(cluster: string, outcome: CanaryOutcome, { story, isTakenOver }: Pick<CanaryState, 'story' | 'isTakenOver'> = {}): void {
+    const { metrics, log } = this.#deps;
+    metrics.runs.inc({ cluster, outcome });
+    if (outcome === 'complete' && story !== undefined && isTakenOver !== true)
+      for (const [stage, seconds] of stageSeconds(story)) metrics.stages.observe({ cluster, stage }, seconds);
+    const fields = { cluster, outcome, ...(story && { story: lifecycleLine(story) }) };
+    if (outcome === 'complete') log.debug('a canary has come through', fields);
+    else log.warn('a canary has not come through', fields);
   }
 }
+
+function forget(state: CanaryState): void {
+  delete state.uid;
+  delete state.story;
+  delete state.isTakenOver;
+}
+
+/** The answer to the creation may have been lost. */
+const isOf = ({ uid, story }: CanaryState, { metadata }: DeepReadonly<Job>): boolean =>
+  uid === undefined
+    ? metadata.labels?.[CANARY_LABEL] !== undefined && createdMs(metadata) >= Math.floor((story?.submittedMs ?? 0) / 1_000) * 1_000
+    : uid === metadata.uid;
 
 const createdMs = ({ creationTimestamp }: DeepReadonly<Job['metadata']>): number => parseWireTime(creationTimestamp) ?? 0;

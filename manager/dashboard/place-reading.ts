@@ -67,70 +67,42 @@ const GROUP = 'switchyard.dev';
 const NAMESPACES_MAX = 500;
 const CONCURRENCY = 8;
 
-export function placeReading(
-  { kind, jobs, sources, submissionQueues, sharedSubmissions, rights, explanations, timeLines, act, clock }: PlaceReadingDeps,
-  user: KubeUser,
-  seen: Rights,
-): PlaceReading {
-  const toGet = (resource: string, name: string): AccessAttributes => ({
-    resourceAttributes: { namespace: '', verb: 'get', group: GROUP, resource, name },
-  });
-  /** An object of the cluster, if the viewer may see it. */
-  const found = async <T extends KubeObject>(
-    visible: Rights['queues'],
-    { plural, kind: word }: Resource,
-    objects: Lister<T>,
-    name: string,
-  ): Promise<Found<DeepReadonly<T>>> => {
-    const refused = seesIt(visible, name) ? undefined : await rights.refusal(user, toGet(plural, name));
-    if (refused !== undefined) return refused;
-    const value = objects.get({ namespace: '', name });
-    return value === undefined ? { kind: 'Missing', what: `there is no ${word} ${name}` } : { kind: 'Found', value };
-  };
-  const queueOf = (name: string): Promise<Found<DeepReadonly<ClusterQueue>>> =>
-    found(seen.queues, CLUSTER_QUEUES, sources.clusterQueues, name);
-  const clusterOf = (name: string): Promise<Found<DeepReadonly<WorkerCluster>>> =>
-    found(seen.clusters, WORKER_CLUSTERS, sources.workerClusters, name);
-  /** The time line of an object for the hours that the parameters name. */
-  const lastHours = async <Line>(
-    of: Found<unknown>,
-    parameters: URLSearchParams,
-    read: (hours: number) => Promise<Line | undefined>,
-  ): Promise<Found<Line> | { readonly problem: string }> => {
-    if (of.kind !== 'Found') return of;
-    const hours = parseHours(parameters.get('hours'));
-    if (hours === undefined) return { problem: `hours: write 1 to ${HOURS_MAX}` };
-    return foundInTurn(await read(hours));
-  };
-  const toListSubmissions = (namespace: string): Promise<Refused | undefined> =>
-    rights.refusal(user, { resourceAttributes: { namespace, verb: 'list', group: GROUP, resource: 'submissionqueues' } });
-
-  /** The namespaces whose SubmissionQueues the viewer may list. */
-  const visibleNamespaces = async (names: readonly string[]): Promise<ReadonlySet<string> | Refused> => {
-    const visible = new Set<string>();
-    for (let from = 0; from < Math.min(names.length, NAMESPACES_MAX); from += CONCURRENCY) {
-      const some = names.slice(from, from + CONCURRENCY);
-      const refusals = await Promise.all(some.map(toListSubmissions));
-      for (const [position, refused] of refusals.entries()) {
-        if (refused?.status === 503) return refused;
-        if (refused === undefined) visible.add(some[position] ?? '');
-      }
-    }
-    return visible;
-  };
-
+export function placeReading(deps: PlaceReadingDeps, user: KubeUser, seen: Rights): PlaceReading {
+  const reader = { deps, user, seen };
   return {
-    queues: () => queuesView(sources, seen),
-    clusters: () => clustersView(sources, seen),
+    queues: () => queuesView(deps.sources, seen),
+    clusters: () => clustersView(deps.sources, seen),
+    ...queueReading(reader),
+    ...whatIfReading(reader),
+    ...clusterReading(reader),
+    submissions: () => readSubmissions(reader),
+  };
+}
+
+/** Who reads, and where. */
+type Reader = { readonly deps: PlaceReadingDeps; readonly user: KubeUser; readonly seen: Rights };
+
+function queueReading(reader: Reader): Pick<PlaceReading, 'queue' | 'queueTimeLine'> {
+  const { deps, user, seen } = reader;
+  return {
     async queue(name) {
-      const of = await queueOf(name);
+      const of = await queueOf(reader, name);
       if (of.kind !== 'Found') return of;
       const queue = of.value;
-      const order = await explanations.orderOf(name, ownerOf(user));
-      return { kind: 'Found', value: queueView(sources, queue, order, seen) };
+      const order = await deps.explanations.orderOf(name, ownerOf(user));
+      return { kind: 'Found', value: queueView(deps.sources, queue, order, seen) };
     },
+    queueTimeLine: async (name, parameters) =>
+      lastHours(await queueOf(reader, name), parameters, (hours) => deps.timeLines.ofQueue(name, hours, seen, ownerOf(user))),
+  };
+}
+
+function whatIfReading(reader: Reader): Pick<PlaceReading, 'whatIf' | 'whatIfChanged'> {
+  const { deps, user, seen } = reader;
+  const { kind, jobs, sources, explanations, clock } = deps;
+  return {
     async whatIf(name, wishes) {
-      const of = await queueOf(name);
+      const of = await queueOf(reader, name);
       if (of.kind !== 'Found') return of;
       const queue = of.value;
       const clusters = sources.workerClusters.list().map(({ metadata }) => metadata.name);
@@ -150,31 +122,89 @@ export function placeReading(
       if ('problem' in submitted) return submitted;
       return asFound(await explanations.whatIf({ edits: request.edits, submitted: submitted.jobs }, seen, ownerOf(user)));
     },
-    queueTimeLine: async (name, parameters) =>
-      lastHours(await queueOf(name), parameters, (hours) => timeLines.ofQueue(name, hours, seen, ownerOf(user))),
+  };
+}
+
+function clusterReading(reader: Reader): Pick<PlaceReading, 'cluster' | 'clusterTimeLine'> {
+  const { deps, user, seen } = reader;
+  return {
     async cluster(name) {
-      const of = await clusterOf(name);
+      const of = await clusterOf(reader, name);
       if (of.kind !== 'Found') return of;
       const cluster = of.value;
-      const may = act === undefined ? [] : await actionsOnCluster(rights, user, name);
-      return { kind: 'Found', value: { ...clusterView(sources.index, cluster, seen), may } };
+      const may = deps.act === undefined ? [] : await actionsOnCluster(deps.rights, user, name);
+      return { kind: 'Found', value: { ...clusterView(deps.sources.index, cluster, seen), may } };
     },
     clusterTimeLine: async (name, parameters) =>
-      lastHours(await clusterOf(name), parameters, (hours) => timeLines.ofCluster(name, hours, seen, ownerOf(user))),
-    async submissions() {
-      const all = submissionQueues.list();
-      const refused = await toListSubmissions('');
-      if (refused?.status === 503) return refused;
-      const namespaces = [...new Set(all.map(({ metadata }) => metadata.namespace))].toSorted();
-      const visible = refused === undefined ? new Set(namespaces) : await visibleNamespaces(namespaces);
-      if ('kind' in visible) return visible;
-      const queues = all.filter(({ metadata }) => visible.has(metadata.namespace)).map(submissionView);
-      // The shared queue is of no namespace: whoever sees all queues sees it.
-      const shared =
-        refused === undefined && sharedSubmissions !== undefined ? sharedQueueView(await sharedSubmissions(), seen) : undefined;
-      return { kind: 'Found', value: { queues: queues.toSorted((a, b) => (a.key < b.key ? -1 : 1)), ...omitUndefined({ shared }) } };
-    },
+      lastHours(await clusterOf(reader, name), parameters, (hours) => deps.timeLines.ofCluster(name, hours, seen, ownerOf(user))),
   };
+}
+
+async function readSubmissions(reader: Reader): Promise<Found<SubmissionsView>> {
+  const { submissionQueues, sharedSubmissions } = reader.deps;
+  const all = submissionQueues.list();
+  const refused = await toListSubmissions(reader, '');
+  if (refused?.status === 503) return refused;
+  const namespaces = [...new Set(all.map(({ metadata }) => metadata.namespace))].toSorted();
+  const visible = refused === undefined ? new Set(namespaces) : await visibleNamespaces(reader, namespaces);
+  if ('kind' in visible) return visible;
+  const queues = all.filter(({ metadata }) => visible.has(metadata.namespace)).map(submissionView);
+  // The shared queue is of no namespace: whoever sees all queues sees it.
+  const shared =
+    refused === undefined && sharedSubmissions !== undefined ? sharedQueueView(await sharedSubmissions(), reader.seen) : undefined;
+  return { kind: 'Found', value: { queues: queues.toSorted((a, b) => (a.key < b.key ? -1 : 1)), ...omitUndefined({ shared }) } };
+}
+
+/** The namespaces whose SubmissionQueues the viewer may list. */
+async function visibleNamespaces(reader: Reader, names: readonly string[]): Promise<ReadonlySet<string> | Refused> {
+  const visible = new Set<string>();
+  for (let from = 0; from < Math.min(names.length, NAMESPACES_MAX); from += CONCURRENCY) {
+    const some = names.slice(from, from + CONCURRENCY);
+    const refusals = await Promise.all(some.map((namespace) => toListSubmissions(reader, namespace)));
+    for (const [position, refused] of refusals.entries()) {
+      if (refused?.status === 503) return refused;
+      if (refused === undefined) visible.add(some[position] ?? '');
+    }
+  }
+  return visible;
+}
+
+const toListSubmissions = ({ deps, user }: Reader, namespace: string): Promise<Refused | undefined> =>
+  deps.rights.refusal(user, { resourceAttributes: { namespace, verb: 'list', group: GROUP, resource: 'submissionqueues' } });
+
+const queueOf = (reader: Reader, name: string): Promise<Found<DeepReadonly<ClusterQueue>>> =>
+  found(reader, reader.seen.queues, CLUSTER_QUEUES, reader.deps.sources.clusterQueues, name);
+const clusterOf = (reader: Reader, name: string): Promise<Found<DeepReadonly<WorkerCluster>>> =>
+  found(reader, reader.seen.clusters, WORKER_CLUSTERS, reader.deps.sources.workerClusters, name);
+
+/** An object of the cluster, if the viewer may see it. */
+async function found<T extends KubeObject>(
+  { deps, user }: Reader,
+  visible: Rights['queues'],
+  { plural, kind: word }: Resource,
+  objects: Lister<T>,
+  name: string,
+): Promise<Found<DeepReadonly<T>>> {
+  const refused = seesIt(visible, name) ? undefined : await deps.rights.refusal(user, toGet(plural, name));
+  if (refused !== undefined) return refused;
+  const value = objects.get({ namespace: '', name });
+  return value === undefined ? { kind: 'Missing', what: `there is no ${word} ${name}` } : { kind: 'Found', value };
+}
+
+const toGet = (resource: string, name: string): AccessAttributes => ({
+  resourceAttributes: { namespace: '', verb: 'get', group: GROUP, resource, name },
+});
+
+/** The time line of an object for the hours that the parameters name. */
+async function lastHours<Line>(
+  of: Found<unknown>,
+  parameters: URLSearchParams,
+  read: (hours: number) => Promise<Line | undefined>,
+): Promise<Found<Line> | { readonly problem: string }> {
+  if (of.kind !== 'Found') return of;
+  const hours = parseHours(parameters.get('hours'));
+  if (hours === undefined) return { problem: `hours: write 1 to ${HOURS_MAX}` };
+  return foundInTurn(await read(hours));
 }
 
 function asFound(answer: WhatIfAnswer): Found<WhatIfView> | { readonly problem: string } {

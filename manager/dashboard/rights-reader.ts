@@ -1,13 +1,13 @@
 import { userMay, type AccessAttributes, type KubeUser } from '../../shared/kube/access-reviews.ts';
 import { forbidden } from '../../shared/kube/access-gate.ts';
 import type { RawClient } from '../../shared/kube/client.ts';
-import { createTokenUsers, TooManyNewTokens } from '../../shared/kube/token-users.ts';
+import { createTokenUsers, TooManyNewTokens, type TokenUsers } from '../../shared/kube/token-users.ts';
 import { digestOf, ownerOf, withoutCredential } from '../../shared/kube/user-identity.ts';
 import type { Clock } from '../../shared/runtime/clock.ts';
 import { withDeadline } from '../../shared/runtime/deadline.ts';
 import { createFairSlots, TooMuchWaits } from '../../shared/runtime/fair-slots.ts';
 import type { HttpRefusal } from '../../shared/runtime/http-server.ts';
-import { createKeptAnswers } from '../../shared/runtime/kept-answers.ts';
+import { createKeptAnswers, type KeptAnswers } from '../../shared/runtime/kept-answers.ts';
 import type { Logger } from '../../shared/runtime/logger.ts';
 import type { NamespaceIdentities } from '../api/namespace-identities.ts';
 import type { Rights, Seen } from './rights.ts';
@@ -72,102 +72,115 @@ const get = (group: string, resource: string, name: string): AccessAttributes =>
 });
 const GROUP = 'switchyard.dev';
 
-export function createRightsReader({ client, namespaces, identities, queues, clusters, clock, log }: RightsReaderDeps): RightsReader {
-  const users = createTokenUsers({ client, newTokens: NEW_TOKENS, clock });
-  const reviews = createFairSlots(REVIEWS);
-  const viewers = createKeptAnswers<{ readonly owner: string; readonly rights: Rights }>({
-    most: VIEWERS_MAX,
-    keptMs: () => ANSWER_TTL_MS,
-    ownerOf: ({ owner }) => owner,
-    clock,
-  });
-  const answers = createKeptAnswers<{ readonly owner: string; readonly isAllowed: boolean }>({
-    most: ANSWERS_MAX,
-    keptMs: ({ isAllowed }) => (isAllowed ? ANSWER_TTL_MS : REFUSAL_TTL_MS),
-    ownerOf: ({ owner }) => owner,
-    clock,
-  });
+export function createRightsReader(deps: RightsReaderDeps): RightsReader {
+  return new ReviewedRights(deps);
+}
 
-  const review = (user: KubeUser, attributes: AccessAttributes): Promise<boolean> =>
-    reviews.run(ownerOf(user), () => withDeadline(clock, ANSWER_MS, undefined, (signal) => userMay(client, user, attributes, signal)));
+class ReviewedRights implements RightsReader {
+  readonly #deps: RightsReaderDeps;
+  readonly #users: TokenUsers;
+  readonly #reviews = createFairSlots(REVIEWS);
+  readonly #viewers: KeptAnswers<{ readonly owner: string; readonly rights: Rights }>;
+  readonly #answers: KeptAnswers<{ readonly owner: string; readonly isAllowed: boolean }>;
 
-  const uidOf = (namespace: string): string => identities.of(namespace)?.uid ?? '';
-  const uidIn = (attributes: AccessAttributes): string =>
-    'resourceAttributes' in attributes ? uidOf(attributes.resourceAttributes.namespace) : '';
+  constructor(deps: RightsReaderDeps) {
+    this.#deps = deps;
+    const { client, clock } = deps;
+    this.#users = createTokenUsers({ client, newTokens: NEW_TOKENS, clock });
+    this.#viewers = createKeptAnswers({ most: VIEWERS_MAX, keptMs: () => ANSWER_TTL_MS, ownerOf: ({ owner }) => owner, clock });
+    this.#answers = createKeptAnswers({
+      most: ANSWERS_MAX,
+      keptMs: ({ isAllowed }) => (isAllowed ? ANSWER_TTL_MS : REFUSAL_TTL_MS),
+      ownerOf: ({ owner }) => owner,
+      clock,
+    });
+  }
 
-  const may = async (user: KubeUser, attributes: AccessAttributes): Promise<boolean> => {
-    const [owner, reviewed] = [ownerOf(user), withoutCredential(user)];
-    const { isAllowed } = await answers.of(digestOf([reviewed, attributes, uidIn(attributes)]), async () => ({
-      owner,
-      isAllowed: await review(reviewed, attributes),
-    }));
-    return isAllowed;
-  };
+  async rightsOf(whom: ClaimedIdentity, address = ''): Promise<Admitted | Refused> {
+    const { identities, clock } = this.#deps;
+    if (whom.untilMs !== undefined && whom.untilMs <= clock.now())
+      return { kind: 'Refused', status: 401, why: 'the session has ended: sign in again' };
+    try {
+      const user = whom.kind === 'User' ? whom.user : await this.#users.of(whom.token, address);
+      if (user === undefined) return { kind: 'Refused', status: 401, why: 'the token is not valid in this cluster' };
+      const owner = ownerOf(user);
+      const { rights } = await this.#viewers.of(digestOf([withoutCredential(user), identities.gone]), async () => ({
+        owner,
+        rights: await this.#lookUp(user),
+      }));
+      return { kind: 'Admitted', user, rights };
+    } catch (error) {
+      return this.#unanswered(error);
+    }
+  }
 
-  const seen = async (
-    user: KubeUser,
-    all: AccessAttributes,
-    names: readonly string[],
-    one: (name: string) => AccessAttributes,
-  ): Promise<Seen> => {
-    if (await may(user, all)) return 'All';
+  async refusal(user: KubeUser, attributes: AccessAttributes): Promise<Refused | undefined> {
+    try {
+      return (await this.#may(user, attributes)) ? undefined : { kind: 'Refused', status: 403, why: forbidden(attributes) };
+    } catch (error) {
+      return this.#unanswered(error);
+    }
+  }
+
+  async refusalNow(user: KubeUser, attributes: AccessAttributes): Promise<Refused | undefined> {
+    try {
+      return (await this.#review(user, attributes)) ? undefined : { kind: 'Refused', status: 403, why: forbidden(attributes) };
+    } catch (error) {
+      return this.#unanswered(error);
+    }
+  }
+
+  #unanswered(error: unknown): Refused {
+    if (error instanceof TooManyNewTokens || error instanceof TooMuchWaits) return { kind: 'Refused', status: 503, why: error.message };
+    this.#deps.log.warn('nobody can be asked who looks at the dashboard and what he may see; he is not let in', { error });
+    return { kind: 'Refused', status: 503, why: 'cannot find out who asks: the API server does not answer as it should' };
+  }
+
+  async #lookUp(user: KubeUser): Promise<Rights> {
+    const { namespaces, queues, clusters } = this.#deps;
+    const uids = new Map(namespaces().map((name) => [name, this.#uidOf(name)]));
+    const [ofNamespaces, ofQueues, ofClusters] = await Promise.all([
+      this.#seen(user, list('', 'batch', 'jobs'), [...uids.keys()], (namespace) => list(namespace, 'batch', 'jobs')),
+      this.#seen(user, list('', GROUP, 'clusterqueues'), queues(), (name) => get(GROUP, 'clusterqueues', name)),
+      this.#seen(user, list('', GROUP, 'workerclusters'), clusters(), (name) => get(GROUP, 'workerclusters', name)),
+    ]);
+    const seenNamespaces = ofNamespaces === 'All' ? ofNamespaces : new Map([...uids].filter(([name]) => ofNamespaces.has(name)));
+    return { namespaces: seenNamespaces, queues: ofQueues, clusters: ofClusters };
+  }
+
+  async #seen(user: KubeUser, all: AccessAttributes, names: readonly string[], one: (name: string) => AccessAttributes): Promise<Seen> {
+    if (await this.#may(user, all)) return 'All';
     const asked = names.toSorted().slice(0, REVIEWED_MAX);
     const found = new Set<string>();
     let next = 0;
     const askOn = async (): Promise<void> => {
-      for (let name = asked[next++]; name !== undefined; name = asked[next++]) if (await may(user, one(name))) found.add(name);
+      for (let name = asked[next++]; name !== undefined; name = asked[next++]) if (await this.#may(user, one(name))) found.add(name);
     };
     await Promise.all(Array.from({ length: CONCURRENCY }, askOn));
     return found;
-  };
+  }
 
-  const lookUp = async (user: KubeUser): Promise<Rights> => {
-    const uids = new Map(namespaces().map((name) => [name, uidOf(name)]));
-    const [ofNamespaces, ofQueues, ofClusters] = await Promise.all([
-      seen(user, list('', 'batch', 'jobs'), [...uids.keys()], (namespace) => list(namespace, 'batch', 'jobs')),
-      seen(user, list('', GROUP, 'clusterqueues'), queues(), (name) => get(GROUP, 'clusterqueues', name)),
-      seen(user, list('', GROUP, 'workerclusters'), clusters(), (name) => get(GROUP, 'workerclusters', name)),
-    ]);
-    const seenNamespaces = ofNamespaces === 'All' ? ofNamespaces : new Map([...uids].filter(([name]) => ofNamespaces.has(name)));
-    return { namespaces: seenNamespaces, queues: ofQueues, clusters: ofClusters };
-  };
+  async #may(user: KubeUser, attributes: AccessAttributes): Promise<boolean> {
+    const [owner, reviewed] = [ownerOf(user), withoutCredential(user)];
+    const { isAllowed } = await this.#answers.of(digestOf([reviewed, attributes, this.#uidIn(attributes)]), async () => ({
+      owner,
+      isAllowed: await this.#review(reviewed, attributes),
+    }));
+    return isAllowed;
+  }
 
-  const unanswered = (error: unknown): Refused => {
-    if (error instanceof TooManyNewTokens || error instanceof TooMuchWaits) return { kind: 'Refused', status: 503, why: error.message };
-    log.warn('nobody can be asked who looks at the dashboard and what he may see; he is not let in', { error });
-    return { kind: 'Refused', status: 503, why: 'cannot find out who asks: the API server does not answer as it should' };
-  };
+  #uidIn(attributes: AccessAttributes): string {
+    return 'resourceAttributes' in attributes ? this.#uidOf(attributes.resourceAttributes.namespace) : '';
+  }
 
-  return {
-    async rightsOf(whom, address = '') {
-      if (whom.untilMs !== undefined && whom.untilMs <= clock.now())
-        return { kind: 'Refused', status: 401, why: 'the session has ended: sign in again' };
-      try {
-        const user = whom.kind === 'User' ? whom.user : await users.of(whom.token, address);
-        if (user === undefined) return { kind: 'Refused', status: 401, why: 'the token is not valid in this cluster' };
-        const owner = ownerOf(user);
-        const { rights } = await viewers.of(digestOf([withoutCredential(user), identities.gone]), async () => ({
-          owner,
-          rights: await lookUp(user),
-        }));
-        return { kind: 'Admitted', user, rights };
-      } catch (error) {
-        return unanswered(error);
-      }
-    },
-    async refusal(user, attributes) {
-      try {
-        return (await may(user, attributes)) ? undefined : { kind: 'Refused', status: 403, why: forbidden(attributes) };
-      } catch (error) {
-        return unanswered(error);
-      }
-    },
-    async refusalNow(user, attributes) {
-      try {
-        return (await review(user, attributes)) ? undefined : { kind: 'Refused', status: 403, why: forbidden(attributes) };
-      } catch (error) {
-        return unanswered(error);
-      }
-    },
-  };
+  #uidOf(namespace: string): string {
+    return this.#deps.identities.of(namespace)?.uid ?? '';
+  }
+
+  #review(user: KubeUser, attributes: AccessAttributes): Promise<boolean> {
+    const { client, clock } = this.#deps;
+    return this.#reviews.run(ownerOf(user), () =>
+      withDeadline(clock, ANSWER_MS, undefined, (signal) => userMay(client, user, attributes, signal)),
+    );
+  }
 }

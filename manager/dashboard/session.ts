@@ -115,7 +115,7 @@ const WRONG_HOURS = `hours: write 1 to ${HOURS_MAX}`;
 export type OpenSession = (whom: ClaimedIdentity, address?: string) => Promise<Session | Refused>;
 
 export function createSessions(deps: SessionDeps): OpenSession {
-  const { feeds, rights, identities, clock } = deps;
+  const { rights, clock } = deps;
   return async (whom, address) => {
     const admitted = await rights.rightsOf(whom, address);
     if (admitted.kind === 'Refused') return admitted;
@@ -128,32 +128,10 @@ export function createSessions(deps: SessionDeps): OpenSession {
         deps.act !== undefined,
         whom.untilMs === undefined ? undefined : whom.untilMs - clock.now(),
       ),
-      follow: (lastEventId, signal) => followed(whom, admitted.rights, lastEventId, signal),
+      follow: (lastEventId, signal) => followed(deps, whom, admitted.rights, lastEventId, signal),
       async jobs(parameters) {
         const query = parseJobQuery(parameters);
         return 'problem' in query ? query : foundInTurn(await deps.table.page(query, admitted.rights.namespaces, owner));
-      },
-      async timeLine(parameters) {
-        const hours = parseHours(parameters.get('hours'));
-        return hours === undefined ? { problem: WRONG_HOURS } : foundInTurn(await deps.timeLines.of(hours, admitted.rights, owner));
-      },
-      async yardAt(parameters) {
-        const atMs = parseMoment(parameters.get('at'), clock.now());
-        return atMs === undefined
-          ? { problem: `at: write a moment of the last ${HOURS_MAX} hours as milliseconds since 1970` }
-          : foundInTurn(await deps.timeLines.yardAt(atMs, admitted.rights, owner));
-      },
-      async usage(parameters) {
-        const by = USAGE_GROUPS.find((each) => each === parameters.get('by'));
-        if (by === undefined) return { problem: `by: write one of ${USAGE_GROUPS.join(', ')}` };
-        const days = Number(parameters.get('days') ?? DAYS_SHOWN);
-        if (!Number.isInteger(days) || days < 1 || days > DAYS_MAX) return { problem: `days: write 1 to ${DAYS_MAX}` };
-        if (deps.kept === undefined) return { kind: 'Missing', what: 'no history is kept (--history-store)' };
-        const { namespaces } = admitted.rights;
-        const untilMs = clock.now();
-        const names = namespaces === 'All' ? namespaces : [...namespaces.keys()].toSorted();
-        const usage = deps.kept.usageOfAll({ namespaces: names, by, fromMs: untilMs - days * DAY_MS, untilMs, owner });
-        return foundInTurn(await usage.catch(unlessTooMuchWaits));
       },
       async act(body) {
         if (deps.act === undefined)
@@ -163,43 +141,73 @@ export function createSessions(deps: SessionDeps): OpenSession {
         const result = await deps.act(admitted.user, request, address);
         return 'kind' in result ? result : { kind: 'Found', value: result };
       },
+      ...pastReading(deps, admitted.rights, owner),
       ...jobReading(deps, admitted.user, admitted.rights),
       ...liveReading(deps, admitted.user, admitted.rights),
       ...placeReading(deps, admitted.user, admitted.rights),
     };
   };
+}
 
-  /**
-   * Ends when the rights of the viewer have changed, at once where a namespace is deleted. The page reconnects, and gets what its viewer
-   * may see by then.
-   */
-  async function* followed(
-    whom: ClaimedIdentity,
-    granted: Rights,
-    lastEventId: string | undefined,
-    signal: AbortSignal,
-  ): AsyncGenerator<FeedEvent> {
-    const changed = new AbortController();
-    const key = rightsKey(granted);
-    const recheck = async (): Promise<void> => {
-      const now = await rights.rightsOf(whom);
-      if (now.kind === 'Refused' ? now.status !== 503 : rightsKey(now.rights) !== key) return changed.abort(new Error('other rights'));
-      timer = clock.schedule(() => void recheck(), RECHECK_MS);
-    };
-    let timer = clock.schedule(() => void recheck(), RECHECK_MS);
-    const { namespaces } = granted;
-    const another = (): void => changed.abort(new Error('a namespace is gone'));
-    const unsubscribe = namespaces === 'All' ? undefined : identities.onGone((name) => namespaces.has(name) && another());
-    if (namespaces instanceof Map && [...namespaces].some(([name, uid]) => uid !== (identities.of(name)?.uid ?? ''))) another();
-    const both = AbortSignal.any([signal, changed.signal]);
-    try {
-      yield* feeds.follow(granted, lastEventId, both);
-    } finally {
-      timer.cancel();
-      unsubscribe?.();
-      changed.abort(new Error('nobody looks any more'));
-    }
+/**
+ * Ends when the rights of the viewer have changed, at once where a namespace is deleted. The page reconnects, and gets what its viewer
+ * may see by then.
+ */
+async function* followed(
+  { feeds, rights, identities, clock }: SessionDeps,
+  whom: ClaimedIdentity,
+  granted: Rights,
+  lastEventId: string | undefined,
+  signal: AbortSignal,
+): AsyncGenerator<FeedEvent> {
+  const changed = new AbortController();
+  const key = rightsKey(granted);
+  const recheck = async (): Promise<void> => {
+    const now = await rights.rightsOf(whom);
+    if (now.kind === 'Refused' ? now.status !== 503 : rightsKey(now.rights) !== key) return changed.abort(new Error('other rights'));
+    timer = clock.schedule(() => void recheck(), RECHECK_MS);
+  };
+  let timer = clock.schedule(() => void recheck(), RECHECK_MS);
+  const { namespaces } = granted;
+  const another = (): void => changed.abort(new Error('a namespace is gone'));
+  const unsubscribe = namespaces === 'All' ? undefined : identities.onGone((name) => namespaces.has(name) && another());
+  if (namespaces instanceof Map && [...namespaces].some(([name, uid]) => uid !== (identities.of(name)?.uid ?? ''))) another();
+  const both = AbortSignal.any([signal, changed.signal]);
+  try {
+    yield* feeds.follow(granted, lastEventId, both);
+  } finally {
+    timer.cancel();
+    unsubscribe?.();
+    changed.abort(new Error('nobody looks any more'));
   }
+}
+
+function pastReading(deps: SessionDeps, seen: Rights, owner: string): Pick<Session, 'timeLine' | 'yardAt' | 'usage'> {
+  const { timeLines, kept, clock } = deps;
+  return {
+    async timeLine(parameters) {
+      const hours = parseHours(parameters.get('hours'));
+      return hours === undefined ? { problem: WRONG_HOURS } : foundInTurn(await timeLines.of(hours, seen, owner));
+    },
+    async yardAt(parameters) {
+      const atMs = parseMoment(parameters.get('at'), clock.now());
+      return atMs === undefined
+        ? { problem: `at: write a moment of the last ${HOURS_MAX} hours as milliseconds since 1970` }
+        : foundInTurn(await timeLines.yardAt(atMs, seen, owner));
+    },
+    async usage(parameters) {
+      const by = USAGE_GROUPS.find((each) => each === parameters.get('by'));
+      if (by === undefined) return { problem: `by: write one of ${USAGE_GROUPS.join(', ')}` };
+      const days = Number(parameters.get('days') ?? DAYS_SHOWN);
+      if (!Number.isInteger(days) || days < 1 || days > DAYS_MAX) return { problem: `days: write 1 to ${DAYS_MAX}` };
+      if (kept === undefined) return { kind: 'Missing', what: 'no history is kept (--history-store)' };
+      const { namespaces } = seen;
+      const untilMs = clock.now();
+      const names = namespaces === 'All' ? namespaces : [...namespaces.keys()].toSorted();
+      const usage = kept.usageOfAll({ namespaces: names, by, fromMs: untilMs - days * DAY_MS, untilMs, owner });
+      return foundInTurn(await usage.catch(unlessTooMuchWaits));
+    },
+  };
 }
 
 /** A Job that exists, and that is none of the manager's. */

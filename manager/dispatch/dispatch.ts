@@ -5,7 +5,6 @@ import type { Resource } from '../../shared/api/resources.ts';
 import type { ClusterAccess } from '../../shared/kube/cluster-access.ts';
 import type { KubeClient } from '../../shared/kube/client.ts';
 import type { EventRecorder } from '../../shared/kube/event-recorder.ts';
-import type { Lister } from '../../shared/kube/indexer.ts';
 import type { LeaseHold } from '../../shared/kube/lease-hold.ts';
 import type { Informer } from '../../shared/kube/informer.ts';
 import { parseKey } from '../../shared/kube/keys.ts';
@@ -23,25 +22,25 @@ import type { AdmissionRecord, RecordReader } from '../api/records.ts';
 import { retentionOf } from '../api/retention.ts';
 import type { ResourceFlavor } from '../api/resource-flavor.ts';
 import type { ShownCopy } from '../api/shown-copy.ts';
-import { WORKER_CLUSTERS, type WorkerCluster, type WorkerClusterSpec } from '../api/worker-cluster.ts';
+import { WORKER_CLUSTERS, type WorkerCluster } from '../api/worker-cluster.ts';
 import type { DispatchMetrics } from './metrics/dispatch-metrics.ts';
 import { ClusterEventReason } from '../api/reasons.ts';
 import { keepEnding } from './controller/copy-ending.ts';
-import { createClusterRegistry, type ClusterRegistry } from './connection/cluster-registry.ts';
-import type { NamespacePolicy } from './writes/copy-writer.ts';
+import { type ClusterRegistry, type ClusterRegistryDeps, createClusterRegistry } from './connection/cluster-registry.ts';
+import { namespacePolicy } from './writes/namespace-policy.ts';
 import { withDeadline } from '../../shared/runtime/deadline.ts';
-import { createHomeHistory, type HomeHistory } from './lease/home-history.ts';
-import { createLeaderTerm } from './lease/leader-term.ts';
+import { type ClusterShown, createHomeHistory, type HomeHistory } from './lease/home-history.ts';
+import { createLeaderTerm, type LeaderTerm } from './lease/leader-term.ts';
 import type { CopyEndings } from './controller/mirror-controller-deps.ts';
 import { createMirrorController, type MirrorController } from './controller/mirror-controller.ts';
-import { chosenLabels, DEFAULT_NAMESPACE_LABELS } from './cluster/namespace-labels.ts';
 import { runOrphanCollector } from './controller/orphan-collector.ts';
 import { createRemoteCluster } from './connection/remote-cluster.ts';
+import type { RemoteCluster, RemoteClusterOptions } from './connection/remote-cluster-contract.ts';
 import type { Tracing } from '../work-kind/copy-options.ts';
 import type { NeededObject, ObjectAnswer, ObjectWaiters } from '../api/needed-objects.ts';
 import { fencedKindOf } from '../work-kind/kinds.ts';
 import type { WorkKind } from '../work-kind/work-kind.ts';
-import { recordIn } from './mirror/mirror-group.ts';
+import { type MirrorGroup, recordIn } from './mirror/mirror-group.ts';
 import { recordedPlace } from './mirror/recorded-place.ts';
 import { shownCopy } from './mirror/shown-copies.ts';
 
@@ -119,234 +118,271 @@ export interface Dispatch {
   placeOf(localKey: string): string | undefined;
 }
 
+/** What is told of the changes of one cluster. */
+type ClusterChanges = Pick<RemoteClusterOptions, Extract<keyof RemoteClusterOptions, `on${string}Changed` | 'onFault' | 'onRestored'>>;
+
 const NO_WAITERS: ObjectWaiters = { isNeeded: () => false, changed: () => undefined };
 
 const HOME_ANSWER_MS = 5_000;
 
 /** Call before the informers run. */
 export function createDispatch(deps: DispatchDeps): Dispatch {
-  const { kind, home, jobs, workerClusters, flavors, clusterQueues, namespaces, readRecord, clock, random, log, metrics, events, origin } =
-    deps;
-  const homeUID = (): string | undefined => namespaces.get({ namespace: '', name: 'kube-system' })?.metadata.uid;
-  const { keys, renewIntervalMs, objectWaiters = NO_WAITERS } = deps;
-  const homeVersion = (): string => [jobs, workerClusters].map((each) => each.lastResourceVersion()).reduce(laterVersion);
-  const isGivenUp = (name: string): boolean => workerClusters.get({ namespace: '', name })?.spec.state === 'Lost';
-  const homeHistory: HomeHistory = createHomeHistory({
-    clock,
-    known: homeVersion,
-    async ask(signal) {
-      const ask = (resource: Resource<KubeObject>): Promise<{ readonly resourceVersion: string }> =>
-        withDeadline(clock, HOME_ANSWER_MS, signal, (each) => home.list(resource, { limit: 1, signal: each }));
-      const lists = await Promise.all([kind.resource, WORKER_CLUSTERS].map(ask));
-      return lists.map(({ resourceVersion }) => resourceVersion).reduce(laterVersion);
-    },
-    clusters: () => clusters.names().map((name) => ({ name, shown: clusters.get(name)?.hasShownAll() === true, givenUp: isGivenUp(name) })),
-    onUnanswered: (error) => log.warn('how far the manager cluster has come cannot be read yet', { error }),
-    onMissing: (missing) => metrics.homeRestored.set(missing.length),
-    onProblemChanged() {
-      const problem = homeHistory.problem();
-      if (problem === undefined) log.info('the manager cluster was restored, and all clusters were seen since: Jobs are set going');
-      else log.warn(problem.message);
-      mirror.wakeAll();
-    },
-  });
-  const term = createLeaderTerm({ origin, keys, homeUID, homeHistory, random });
-  const clusters: ClusterRegistry = createClusterRegistry({
-    home,
-    workerClusters,
-    clock,
-    log,
-    metrics,
-    tokenLifeMs: deps.tokenLifeMs,
-    secretsNamespace: deps.clusterSecretsNamespace,
-    connect: (name, access) => (access === undefined ? home : deps.connect(name, access)),
-    homeUID,
-    createCluster(workerCluster, client, identify) {
-      const {
-        metadata: { name, finalizers = [] },
-        spec,
-      } = workerCluster;
-      return createRemoteCluster({
-        kind,
-        name,
-        client,
-        metrics,
-        identify,
-        term,
-        ...omitUndefined({ hold: deps.hold }),
-        leaseNamespaces: leaseNamespaces(spec.leaseNamespace),
-        renewIntervalMs,
-        givenUp: () => isGivenUp(name),
-        fencedKinds: kind.others.flatMap(({ fence }) => (typeof fence === 'string' ? [] : [fence])),
-        shownFence: () => workerClusters.get({ namespace: '', name })?.status?.worker,
-        homeRestored: () => homeHistory.problem() !== undefined,
-        homeJudged: (signal) => homeHistory.settle(signal),
-        inPlace: (localKey, copies) => mirror.inPlace(localKey, copies),
-        origin,
-        newestAdmissionMs: mirror.newestAdmissionMs(),
-        hasJoined: !finalizers.includes(WORKER_CLUSTER_FINALIZER),
-        clock,
-        random,
-        log: log.with({ cluster: name }),
-        jobController: spec.jobController ?? WORKER_CONTROLLER_NAME,
-        local: spec.local === true,
-        namespaces: namespacePolicy(spec, namespaces),
-        servedNamespaces: spec.servedNamespaces,
-        concurrency: deps.concurrencyPerCluster,
-        reconcile: (cluster, localKey) => mirror.reconcileRemote(cluster, localKey),
-        retention: () => retentionOf(workerClusters.get({ namespace: '', name })?.spec ?? {}),
-        onRetained: (cluster, copy) => void keepEnding(deps.endings, cluster, copy),
-        objectWaiters,
-        onCopyChanged: (localKey) => mirror.copyChanged(name, localKey),
-        memoryBytes: deps.memoryPerClusterBytes,
-        onContactChanged() {
-          homeHistory.clustersChanged();
-          objectWaiters.changed();
-          mirror.contactChanged(name);
-        },
-        onViewChanged() {
-          homeHistory.clustersChanged();
-          objectWaiters.changed();
-          mirror.wakeJobsOn(name);
-        },
-        onHealthChanged: (cluster) => clusters.report(cluster.name),
-        onFault: (reason) => metrics.clusterFaults.inc({ cluster: name, reason }),
-        onRestored(error) {
-          log.warn('a cluster went back in time, connecting anew', { cluster: name, error });
-          metrics.clusterRestores.inc({ cluster: name });
-          events.event(WORKER_CLUSTERS, workerCluster, 'Warning', ClusterEventReason.Restored, `${error.message}: it is listed anew`);
-          clusters.reconnect(name);
-        },
-      });
-    },
-    // A record that was just written may not be in the cache yet.
-    heldBy: (name, uid) => new Set([...mirror.heldBy(name, uid), ...deps.admitting(name)]),
-    onMembershipChanged: (cluster) => mirror.wakeJobsOf(cluster),
-  });
-  const world = recordWorld({ clusterQueues, flavors, clusters: workerClusters, namespaces });
-  const resolve = (record: AdmissionRecord, namespace: string): string | undefined => unresolved(record, namespace, world);
-  const mirror: MirrorController = createMirrorController({
-    kind,
-    home,
-    jobs,
-    flavors,
-    clusters,
-    readRecord,
-    resolve,
-    homeRestored: () => homeHistory.problem(),
-    judgeLoss: (cluster, record, job) => {
-      const lost = deps.lostClusters.of(cluster);
-      if (lost === undefined) return undefined;
-      const queue = clusterQueues.get({ namespace: '', name: record.clusterQueue })?.spec;
-      return {
-        ...judgeLoss(lost, fencedJob(kind.graceSeconds(job), record, queue, fencedKindOf(kind, job)), deps.workerLostTimeoutMs),
-        reportInMs: reportInMs(lost),
-      };
-    },
-    origin,
-    clock,
-    log,
-    events,
-    metrics,
-    isNoted: deps.isNoted ?? (() => true),
-    podFenceImage: deps.podFenceImage,
-    ...omitUndefined({ endings: deps.endings, tracing: deps.tracing }),
-  });
-  const lossChanged = (name: string, before: string, now: string): void => {
-    const lost = deps.lostClusters.of(name);
+  return new ManagerDispatch(deps);
+}
+
+class ManagerDispatch implements Dispatch {
+  // No method, because callers take it out of a spread dispatch.
+  readonly heardMs = (cluster: string): number | undefined => this.#clusters.get(cluster)?.heardMs();
+  readonly #deps: DispatchDeps;
+  readonly #objectWaiters: ObjectWaiters;
+  readonly #homeHistory: HomeHistory;
+  readonly #term: LeaderTerm;
+  readonly #clusters: ClusterRegistry;
+  readonly #mirror: MirrorController;
+
+  constructor(deps: DispatchDeps) {
+    this.#deps = deps;
+    const { objectWaiters = NO_WAITERS, origin, keys, random } = deps;
+    this.#objectWaiters = objectWaiters;
+    this.#homeHistory = this.#createHomeHistory();
+    this.#term = createLeaderTerm({ origin, keys, homeUID: () => this.#homeUID(), homeHistory: this.#homeHistory, random });
+    this.#clusters = this.#createClusters();
+    this.#mirror = this.#createMirror();
+    this.#addHandlers();
+  }
+
+  clustersReported(signal: AbortSignal): Promise<void> {
+    return this.#clusters.probesReported(signal);
+  }
+
+  shown(): ReadonlySet<string> {
+    if (this.#homeHistory.problem() !== undefined) return new Set();
+    const ready = this.#clusters.all().filter((each) => each.contact() === 'Ready');
+    return new Set(ready.map(({ name }) => name));
+  }
+
+  shownCopies(localKey: string): readonly ShownCopy[] {
+    const { kind } = this.#deps;
+    return this.#clusters
+      .all()
+      .flatMap((cluster) => cluster.copiesOf(localKey).flatMap((copy) => shownCopy(kind, copy, cluster.view(localKey)) ?? []));
+  }
+
+  *copiedKeys(): Iterable<string> {
+    for (const cluster of this.#clusters.all()) yield* cluster.localKeys();
+  }
+
+  answersAbout(namespace: string, object: NeededObject): ReadonlyMap<string, ObjectAnswer> {
+    const answer = (name: string): ObjectAnswer => this.#clusters.get(name)?.answerAbout(namespace, object) ?? 'Unanswered';
+    return new Map(this.#clusters.names().map((name) => [name, answer(name)]));
+  }
+
+  placeOf(localKey: string): string | undefined {
+    const job = this.#deps.jobs.get(parseKey(localKey));
+    const record = job && recordIn(this.#deps.readRecord(job));
+    const place = record && recordedPlace(record, this.#clusters.places);
+    return place?.kind === 'Known' ? place.cluster : undefined;
+  }
+
+  async run(signal: AbortSignal): Promise<void> {
+    const { jobs, workerClusters, flavors, clusterQueues, namespaces, clock } = this.#deps;
+    const synced = await allSynced([jobs, workerClusters, flavors, clusterQueues, namespaces], signal);
+    if (!synced) return;
+    const clusters = (): readonly RemoteCluster[] => this.#clusters.all();
+    await Promise.all([
+      this.#clusters.run(signal),
+      this.#mirror.run(signal),
+      runOrphanCollector({ clusters, jobs, wake: (key) => this.#mirror.wake(key), clock }, signal),
+    ]);
+  }
+
+  #homeUID(): string | undefined {
+    return this.#deps.namespaces.get({ namespace: '', name: 'kube-system' })?.metadata.uid;
+  }
+
+  #workerCluster(name: string): DeepReadonly<WorkerCluster> | undefined {
+    return this.#deps.workerClusters.get({ namespace: '', name });
+  }
+
+  #isGivenUp(name: string): boolean {
+    return this.#workerCluster(name)?.spec.state === 'Lost';
+  }
+
+  #createHomeHistory(): HomeHistory {
+    const { jobs, workerClusters, clock, log, metrics } = this.#deps;
+    const shownOf = (name: string): ClusterShown => ({
+      name,
+      shown: this.#clusters.get(name)?.hasShownAll() === true,
+      givenUp: this.#isGivenUp(name),
+    });
+    return createHomeHistory({
+      clock,
+      known: () => [jobs, workerClusters].map((each) => each.lastResourceVersion()).reduce(laterVersion),
+      ask: (signal) => this.#askHomeVersion(signal),
+      clusters: () => this.#clusters.names().map(shownOf),
+      onUnanswered: (error) => log.warn('how far the manager cluster has come cannot be read yet', { error }),
+      onMissing: (missing) => metrics.homeRestored.set(missing.length),
+      onProblemChanged: () => {
+        const problem = this.#homeHistory.problem();
+        if (problem === undefined) log.info('the manager cluster was restored, and all clusters were seen since: Jobs are set going');
+        else log.warn(problem.message);
+        this.#mirror.wakeAll();
+      },
+    });
+  }
+
+  async #askHomeVersion(signal: AbortSignal): Promise<string> {
+    const { kind, home, clock } = this.#deps;
+    const ask = (resource: Resource<KubeObject>): Promise<{ readonly resourceVersion: string }> =>
+      withDeadline(clock, HOME_ANSWER_MS, signal, (each) => home.list(resource, { limit: 1, signal: each }));
+    const lists = await Promise.all([kind.resource, WORKER_CLUSTERS].map(ask));
+    return lists.map(({ resourceVersion }) => resourceVersion).reduce(laterVersion);
+  }
+
+  #createClusters(): ClusterRegistry {
+    const { home, clusterSecretsNamespace, connect, admitting } = this.#deps;
+    return createClusterRegistry({
+      ...this.#deps,
+      secretsNamespace: clusterSecretsNamespace,
+      connect: (name, access) => (access === undefined ? home : connect(name, access)),
+      homeUID: () => this.#homeUID(),
+      createCluster: (...cluster) => this.#createCluster(...cluster),
+      // A record that was just written may not be in the cache yet.
+      heldBy: (name, uid) => new Set([...this.#mirror.heldBy(name, uid), ...admitting(name)]),
+      onMembershipChanged: (cluster) => this.#mirror.wakeJobsOf(cluster),
+    });
+  }
+
+  #createCluster(...[workerCluster, client, identify]: Parameters<ClusterRegistryDeps['createCluster']>): RemoteCluster {
+    const { spec } = workerCluster;
+    const { name, finalizers = [] } = workerCluster.metadata;
+    const { kind, metrics, origin, hold, renewIntervalMs, namespaces, endings, clock, random, log } = this.#deps;
+    const { concurrencyPerCluster: concurrency, memoryPerClusterBytes: memoryBytes } = this.#deps;
+    const shared = { kind, metrics, origin, renewIntervalMs, concurrency, memoryBytes, clock, random, ...omitUndefined({ hold }) };
+    return createRemoteCluster({
+      ...shared,
+      name,
+      client,
+      identify,
+      term: this.#term,
+      leaseNamespaces: leaseNamespaces(spec.leaseNamespace),
+      givenUp: () => this.#isGivenUp(name),
+      fencedKinds: kind.others.flatMap(({ fence }) => (typeof fence === 'string' ? [] : [fence])),
+      shownFence: () => this.#workerCluster(name)?.status?.worker,
+      homeRestored: () => this.#homeHistory.problem() !== undefined,
+      homeJudged: (signal) => this.#homeHistory.settle(signal),
+      inPlace: (localKey, copies) => this.#mirror.inPlace(localKey, copies),
+      newestAdmissionMs: this.#mirror.newestAdmissionMs(),
+      hasJoined: !finalizers.includes(WORKER_CLUSTER_FINALIZER),
+      log: log.with({ cluster: name }),
+      jobController: spec.jobController ?? WORKER_CONTROLLER_NAME,
+      local: spec.local === true,
+      namespaces: namespacePolicy(spec, namespaces),
+      servedNamespaces: spec.servedNamespaces,
+      reconcile: (cluster, localKey) => this.#mirror.reconcileRemote(cluster, localKey),
+      retention: () => retentionOf(this.#workerCluster(name)?.spec ?? {}),
+      onRetained: (cluster, copy) => void keepEnding(endings, cluster, copy),
+      objectWaiters: this.#objectWaiters,
+      ...this.#changesOf(workerCluster),
+    });
+  }
+
+  #changesOf(workerCluster: DeepReadonly<WorkerCluster>): ClusterChanges {
+    const { events, log, metrics } = this.#deps;
+    const { name } = workerCluster.metadata;
+    const changed = (wake: () => void): void => {
+      this.#homeHistory.clustersChanged();
+      this.#objectWaiters.changed();
+      wake();
+    };
+    return {
+      onCopyChanged: (localKey) => this.#mirror.copyChanged(name, localKey),
+      onContactChanged: () => changed(() => this.#mirror.contactChanged(name)),
+      onViewChanged: () => changed(() => this.#mirror.wakeJobsOn(name)),
+      onHealthChanged: (cluster) => this.#clusters.report(cluster.name),
+      onFault: (reason) => metrics.clusterFaults.inc({ cluster: name, reason }),
+      onRestored: (error) => {
+        log.warn('a cluster went back in time, connecting anew', { cluster: name, error });
+        metrics.clusterRestores.inc({ cluster: name });
+        events.event(WORKER_CLUSTERS, workerCluster, 'Warning', ClusterEventReason.Restored, `${error.message}: it is listed anew`);
+        this.#clusters.reconnect(name);
+      },
+    };
+  }
+
+  #createMirror(): MirrorController {
+    const { isNoted = () => true, workerClusters } = this.#deps;
+    const world = recordWorld({ ...this.#deps, clusters: workerClusters });
+    return createMirrorController({
+      ...this.#deps,
+      clusters: this.#clusters,
+      resolve: (record, namespace) => unresolved(record, namespace, world),
+      homeRestored: () => this.#homeHistory.problem(),
+      judgeLoss: (...loss) => this.#judgeLoss(...loss),
+      isNoted,
+    });
+  }
+
+  #judgeLoss(cluster: string, record: AdmissionRecord, job: DeepReadonly<WorkObject>): MirrorGroup['loss'] {
+    const { kind, lostClusters, clusterQueues, workerLostTimeoutMs } = this.#deps;
+    const lost = lostClusters.of(cluster);
+    if (lost === undefined) return undefined;
+    const queue = clusterQueues.get({ namespace: '', name: record.clusterQueue })?.spec;
+    return {
+      ...judgeLoss(lost, fencedJob(kind.graceSeconds(job), record, queue, fencedKindOf(kind, job)), workerLostTimeoutMs),
+      reportInMs: reportInMs(lost),
+    };
+  }
+
+  #addHandlers(): void {
+    const { clusterQueues, workerClusters, namespaces } = this.#deps;
+    const mirror = this.#mirror;
+    clusterQueues.addHandler({
+      added: () => mirror.wakeAll(),
+      updated: (next, previous) => {
+        if (JSON.stringify(next.spec) !== JSON.stringify(previous.spec)) mirror.wakeAll();
+      },
+    });
+    workerClusters.addHandler({
+      added: (cluster) => this.#lossChanged(cluster.metadata.name, '', lossIn(cluster)),
+      deleted: ({ metadata }) => {
+        this.#homeHistory.clustersChanged();
+        mirror.found(metadata.name);
+      },
+      updated: (next, previous) => this.#workerClusterUpdated(next, previous),
+    });
+    namespaces.addHandler({
+      added: ({ metadata }) => mirror.wakeAll(metadata.name),
+      updated: ({ metadata }, previous) => {
+        if (JSON.stringify(metadata.labels) !== JSON.stringify(previous.metadata.labels)) mirror.wakeAll(metadata.name);
+      },
+    });
+  }
+
+  #workerClusterUpdated(next: DeepReadonly<WorkerCluster>, previous: DeepReadonly<WorkerCluster>): void {
+    const { name } = next.metadata;
+    const cluster = this.#clusters.get(name);
+    this.#homeHistory.clustersChanged();
+    if (JSON.stringify(next.status?.worker) !== JSON.stringify(previous.status?.worker)) cluster?.workerShown();
+    this.#lossChanged(name, lossIn(previous), lossIn(next));
+    if (JSON.stringify(next.spec.retainFinished) !== JSON.stringify(previous.spec.retainFinished))
+      this.#mirror.wakeJobsOf({ name, uid: undefined, localKeys: cluster?.localKeys() ?? [] });
+  }
+
+  #lossChanged(name: string, before: string, now: string): void {
+    const lost = this.#deps.lostClusters.of(name);
     const inMs = lost === undefined ? 0 : reportInMs(lost);
     // Each time, because the time of a loss may begin anew.
-    if (inMs > 0) mirror.lost(name, inMs);
+    if (inMs > 0) this.#mirror.lost(name, inMs);
     if (before === now) return;
-    if (lost === undefined) mirror.found(name);
-    else if (before !== '' || inMs <= 0) mirror.wakeJobsOn(name);
-  };
-  clusterQueues.addHandler({
-    added: () => mirror.wakeAll(),
-    updated: (next, previous) => {
-      if (JSON.stringify(next.spec) !== JSON.stringify(previous.spec)) mirror.wakeAll();
-    },
-  });
-  workerClusters.addHandler({
-    added: (cluster) => lossChanged(cluster.metadata.name, '', lossIn(cluster)),
-    deleted: ({ metadata }) => {
-      homeHistory.clustersChanged();
-      mirror.found(metadata.name);
-    },
-    updated: (next, previous) => {
-      const { name } = next.metadata;
-      homeHistory.clustersChanged();
-      if (JSON.stringify(next.status?.worker) !== JSON.stringify(previous.status?.worker)) clusters.get(name)?.workerShown();
-      lossChanged(name, lossIn(previous), lossIn(next));
-      if (JSON.stringify(next.spec.retainFinished) !== JSON.stringify(previous.spec.retainFinished))
-        mirror.wakeJobsOf({ name, uid: undefined, localKeys: clusters.get(name)?.localKeys() ?? [] });
-    },
-  });
-  namespaces.addHandler({
-    added: ({ metadata }) => mirror.wakeAll(metadata.name),
-    updated: ({ metadata }, previous) => {
-      if (JSON.stringify(metadata.labels) !== JSON.stringify(previous.metadata.labels)) mirror.wakeAll(metadata.name);
-    },
-  });
-  return {
-    clustersReported: (signal) => clusters.probesReported(signal),
-    shown: () =>
-      homeHistory.problem() === undefined
-        ? new Set(
-            clusters
-              .all()
-              .filter((each) => each.contact() === 'Ready')
-              .map(({ name }) => name),
-          )
-        : new Set(),
-    heardMs: (cluster) => clusters.get(cluster)?.heardMs(),
-    shownCopies: (localKey) =>
-      clusters
-        .all()
-        .flatMap((cluster) => cluster.copiesOf(localKey).flatMap((copy) => shownCopy(kind, copy, cluster.view(localKey)) ?? [])),
-    *copiedKeys() {
-      for (const cluster of clusters.all()) yield* cluster.localKeys();
-    },
-    answersAbout: (namespace, object) =>
-      new Map(clusters.names().map((name) => [name, clusters.get(name)?.answerAbout(namespace, object) ?? 'Unanswered'])),
-    placeOf(localKey) {
-      const job = jobs.get(parseKey(localKey));
-      const record = job && recordIn(readRecord(job));
-      const place = record && recordedPlace(record, clusters.places);
-      return place?.kind === 'Known' ? place.cluster : undefined;
-    },
-    async run(signal) {
-      const synced = await allSynced([jobs, workerClusters, flavors, clusterQueues, namespaces], signal);
-      if (!synced) return;
-      await Promise.all([
-        clusters.run(signal),
-        mirror.run(signal),
-        runOrphanCollector({ clusters: () => clusters.all(), jobs, wake: (key) => mirror.wake(key), clock }, signal),
-      ]);
-    },
-  };
+    if (lost === undefined) this.#mirror.found(name);
+    else if (before !== '' || inMs <= 0) this.#mirror.wakeJobsOn(name);
+  }
 }
 
 /** The fields of a WorkerCluster that judge the Jobs of a lost cluster. */
 const lossIn = ({ spec: { state }, status }: DeepReadonly<WorkerCluster>): string =>
   status?.lostSince === undefined ? '' : JSON.stringify([state, status.lostSince, status.worker]);
-
-/** A created namespace gets labels of the same namespace at home. */
-function namespacePolicy(
-  { namespaces = 'Require', namespaceLabels = DEFAULT_NAMESPACE_LABELS }: DeepReadonly<WorkerClusterSpec>,
-  home: Lister<Namespace>,
-): NamespacePolicy {
-  if (namespaces === 'Require') return { kind: 'Require' };
-  return {
-    kind: 'Create',
-    labelsOf(name) {
-      const original = home.get({ namespace: '', name });
-      // Without its labels the namespace would be less guarded than at home.
-      if (original === undefined) throw new Error(`the labels of namespace ${name} of the manager cluster are not known yet`);
-      return chosenLabels(original.metadata.labels ?? {}, namespaceLabels);
-    },
-  };
-}
 
 /** False when `signal` aborted first. */
 async function allSynced(informers: readonly Pick<Informer<WorkObject>, 'waitForSync'>[], signal: AbortSignal): Promise<boolean> {

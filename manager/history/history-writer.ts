@@ -15,7 +15,7 @@ import type { Random } from '../../shared/runtime/random.ts';
 import { aborted } from '../../shared/runtime/tasks.ts';
 import { sanitizedEndedPods } from '../api/last-failure.ts';
 import type { NamespaceIdentities } from '../api/namespace-identities.ts';
-import type { AdmissionRecord, RecordReader } from '../api/records.ts';
+import type { RecordReader } from '../api/records.ts';
 import type { HistoryMetrics } from './history-metrics.ts';
 import { podsEntry, recordEntries, tailEntry, type History } from './history.ts';
 import { historyRecord, type HistoryPods } from './history-record.ts';
@@ -73,65 +73,140 @@ const FORBIDDEN_TOLD_EVERY_MS = 10 * 60_000;
 type Waiting = { readonly entries: readonly Entry[]; readonly bytes: number; readonly written: (() => void) | undefined };
 
 export function createHistoryWriter(deps: HistoryWriterDeps): HistoryWriter {
-  const { kind, history, jobs, namespaces, readRecord, limits, clock, random, log, metrics } = deps;
-  const waiting: Waiting[] = [];
-  let waitingBytes = 0;
-  let wake = Promise.withResolvers<void>();
-  let leading = false;
-  /** The last write has failed: copies do not wait for the next. */
-  let inTrouble = false;
-  const known = new Set<string>();
-  /** Copies whose endings are stored, by UID and version. */
-  const kept = new Set<string>();
-  const forbiddenSinceMs = new Map<string, number>();
+  return new BackgroundWriter(deps);
+}
 
-  function enqueue(entries: readonly Entry[], written?: () => void): void {
-    const bytes = entries.reduce((sum, { key, value }) => sum + key.length + value.length, 0);
-    waiting.push({ entries, bytes, written });
-    waitingBytes += bytes;
-    while (waitingBytes > WAITING_BYTES_MAX && waiting.length > 1) {
-      const dropped = waiting.shift();
-      waitingBytes -= dropped?.bytes ?? 0;
-      dropped?.written?.();
-      metrics.entries.inc({ result: 'dropped' }, dropped?.entries.length ?? 0);
-    }
-    wake.resolve();
+class BackgroundWriter implements HistoryWriter {
+  readonly handler: EventHandler<Job> = {
+    added: (job) => this.#changed(job),
+    updated: (job) => this.#changed(job),
+    deleted: (job) => this.#ended(job),
+  };
+  readonly #deps: HistoryWriterDeps;
+  readonly #waiting: Waiting[] = [];
+  #waitingBytes = 0;
+  #wake = Promise.withResolvers<void>();
+  #leading = false;
+  /** The last write has failed: copies do not wait for the next. */
+  #inTrouble = false;
+  readonly #known = new Set<string>();
+  /** Copies whose endings are stored, by UID and version. */
+  readonly #kept = new Set<string>();
+  readonly #forbiddenSinceMs = new Map<string, number>();
+
+  constructor(deps: HistoryWriterDeps) {
+    this.#deps = deps;
   }
 
-  function ended(job: DeepReadonly<Job>): void {
+  async keep({ originUid, cluster, epoch, copy, tails }: CopyEnding): Promise<void> {
+    const pods = this.#leading ? sanitizedEndedPods(copy) : [];
+    const { uid: copyUid, resourceVersion } = copy.metadata;
+    const version = `${copyUid}/${resourceVersion}`;
+    if (pods.length === 0 || this.#kept.has(version)) return;
+    addBounded(this.#kept, version);
+    const told: HistoryPods = { cluster, epoch, copyUid, pods };
+    const withTails = pods.filter(({ tail }) => tail === true).map(({ pod }) => pod);
+    if (withTails.length === 0) return this.#enqueue([podsEntry(originUid, told)]);
+    let entries: readonly Entry[] = [];
+    try {
+      entries = tailEntries(originUid, copyUid, withTails, await tails());
+    } catch (error) {
+      this.#reportUnreadable(cluster, copy, error);
+    }
+    const stored = Promise.withResolvers<void>();
+    this.#enqueue([podsEntry(originUid, told), ...entries], () => stored.resolve());
+    if (!this.#inTrouble && !(await endsWithin(this.#deps.clock, STORE_PATIENCE_MS, stored.promise))) this.#inTrouble = true;
+  }
+
+  async run(signal: AbortSignal): Promise<void> {
+    const { jobs, clock, log } = this.#deps;
+    await this.#remember();
+    this.#leading = true;
+    for (const job of jobs.list()) this.#changed(job);
+    await Promise.all([this.#writeAll(signal), this.#expireAll(signal)]);
+    this.#leading = false;
+    if (this.#waiting.length > 0)
+      await endsWithin(clock, STORE_PATIENCE_MS, this.#writeBatch()).catch((error: unknown) =>
+        log.warn('the last of history is lost', { error }),
+      );
+  }
+
+  #changed(job: DeepReadonly<Job>): void {
+    if (isFinished(job.status)) this.#ended(job);
+  }
+
+  #ended(job: DeepReadonly<Job>): void {
+    const { kind, namespaces, readRecord, clock } = this.#deps;
     const { uid } = job.metadata;
-    if (!leading || kind.controllerOf(job) !== MANAGER_CONTROLLER_NAME || known.has(uid)) return;
-    const record = recordOf(job);
+    if (!this.#leading || kind.controllerOf(job) !== MANAGER_CONTROLLER_NAME || this.#known.has(uid)) return;
+    const read = readRecord(job);
+    const record = read.kind === 'Record' ? read.record : read.last;
     // A Job that was never admitted and is deleted has no history.
     if (!isFinished(job.status) && record === undefined) return;
-    addBounded(known, uid);
+    addBounded(this.#known, uid);
     const namespace = namespaces.of(job.metadata.namespace);
-    enqueue(recordEntries(historyRecord(job, record, { kind, namespace, nowMs: clock.now() })));
+    this.#enqueue(recordEntries(historyRecord(job, record, { kind, namespace, nowMs: clock.now() })));
   }
 
-  function recordOf(job: DeepReadonly<Job>): AdmissionRecord | undefined {
-    const read = readRecord(job);
-    return read.kind === 'Record' ? read.record : read.last;
+  #enqueue(entries: readonly Entry[], written?: () => void): void {
+    const bytes = entries.reduce((sum, { key, value }) => sum + key.length + value.length, 0);
+    this.#waiting.push({ entries, bytes, written });
+    this.#waitingBytes += bytes;
+    while (this.#waitingBytes > WAITING_BYTES_MAX && this.#waiting.length > 1) {
+      const dropped = this.#waiting.shift();
+      this.#waitingBytes -= dropped?.bytes ?? 0;
+      dropped?.written?.();
+      this.#deps.metrics.entries.inc({ result: 'dropped' }, dropped?.entries.length ?? 0);
+    }
+    this.#wake.resolve();
   }
 
-  const hasChanged = (job: DeepReadonly<Job>): void => {
-    if (isFinished(job.status)) ended(job);
-  };
+  async #writeAll(signal: AbortSignal): Promise<void> {
+    const { clock, random, log } = this.#deps;
+    const backoff = createBackoff({ baseMs: 500, maxMs: 30_000, random });
+    while (!signal.aborted) {
+      if (this.#waiting.length === 0) await this.#untilWoken(signal);
+      if (signal.aborted) return;
+      // A waiting copy is written without a delay for batching.
+      if (!this.#waiting.some(({ written }) => written !== undefined)) await sleep(clock, GATHER_MS, signal);
+      try {
+        await this.#writeBatch(signal);
+        if (this.#inTrouble) log.info('history is written again');
+        this.#inTrouble = false;
+        backoff.reset();
+      } catch (error) {
+        if (signal.aborted) return;
+        if (!this.#inTrouble) log.warn('history cannot be written, it is kept in memory and tried again', { error });
+        this.#inTrouble = true;
+        for (const { written } of this.#waiting) written?.();
+        await sleep(clock, backoff.nextDelayMs(), signal);
+      }
+    }
+  }
+
+  async #untilWoken(signal: AbortSignal): Promise<void> {
+    this.#wake = Promise.withResolvers();
+    const woken = (): void => this.#wake.resolve();
+    signal.addEventListener('abort', woken, { once: true });
+    await this.#wake.promise;
+    signal.removeEventListener('abort', woken);
+  }
 
   /** Throws when the store does, or on timeout, or when `signal` aborts. */
-  async function writeBatch(signal?: AbortSignal): Promise<void> {
-    const batch = waiting.slice(0, BATCH_MAX);
+  async #writeBatch(signal?: AbortSignal): Promise<void> {
+    const { history, clock, metrics } = this.#deps;
+    const batch = this.#waiting.slice(0, BATCH_MAX);
     const put = history.put(batch.flatMap(({ entries }) => entries));
     const answered = await endsWithin(clock, ANSWER_MS, signal === undefined ? put : Promise.race([put, aborted(signal)]));
     signal?.throwIfAborted();
     if (!answered) throw new Error(`the store has not answered within ${ANSWER_MS} ms`);
     // The oldest entries may have been dropped meanwhile.
     const written = new Set(batch);
-    for (let k = waiting.length - 1; k >= 0; k--) {
-      const each = waiting[k];
+    for (let k = this.#waiting.length - 1; k >= 0; k--) {
+      const each = this.#waiting[k];
       if (each === undefined || !written.has(each)) continue;
-      waiting.splice(k, 1);
-      waitingBytes -= each.bytes;
+      this.#waiting.splice(k, 1);
+      this.#waitingBytes -= each.bytes;
     }
     for (const each of batch) {
       each.written?.();
@@ -139,37 +214,8 @@ export function createHistoryWriter(deps: HistoryWriterDeps): HistoryWriter {
     }
   }
 
-  async function writeAll(signal: AbortSignal): Promise<void> {
-    const backoff = createBackoff({ baseMs: 500, maxMs: 30_000, random });
-    while (!signal.aborted) {
-      if (waiting.length === 0) await untilWoken(signal);
-      if (signal.aborted) return;
-      // A waiting copy is written without a delay for batching.
-      if (!waiting.some(({ written }) => written !== undefined)) await sleep(clock, GATHER_MS, signal);
-      try {
-        await writeBatch(signal);
-        if (inTrouble) log.info('history is written again');
-        inTrouble = false;
-        backoff.reset();
-      } catch (error) {
-        if (signal.aborted) return;
-        if (!inTrouble) log.warn('history cannot be written, it is kept in memory and tried again', { error });
-        inTrouble = true;
-        for (const { written } of waiting) written?.();
-        await sleep(clock, backoff.nextDelayMs(), signal);
-      }
-    }
-  }
-
-  async function untilWoken(signal: AbortSignal): Promise<void> {
-    wake = Promise.withResolvers();
-    const woken = (): void => wake.resolve();
-    signal.addEventListener('abort', woken, { once: true });
-    await wake.promise;
-    signal.removeEventListener('abort', woken);
-  }
-
-  async function expireAll(signal: AbortSignal): Promise<void> {
+  async #expireAll(signal: AbortSignal): Promise<void> {
+    const { history, limits, clock, log } = this.#deps;
     while (!signal.aborted) {
       try {
         const gone = (await Promise.race([history.expire(clock.now(), limits), aborted(signal)])) ?? 0;
@@ -181,20 +227,12 @@ export function createHistoryWriter(deps: HistoryWriterDeps): HistoryWriter {
     }
   }
 
-  function reportUnreadable(cluster: string, { metadata }: DeepReadonly<WorkObject>, error: unknown): void {
-    const nowMs = clock.monotonic();
-    const fields = { cluster, namespace: metadata.namespace, copy: metadata.name, error };
-    if (!isForbidden(error)) return log.info('the ends of logs of a copy cannot be read', fields);
-    if (nowMs - (forbiddenSinceMs.get(cluster) ?? Number.NEGATIVE_INFINITY) < FORBIDDEN_TOLD_EVERY_MS) return;
-    forbiddenSinceMs.set(cluster, nowMs);
-    log.warn('the manager may not read the ends of logs on a cluster: the worker chart there gives the right (managerAccess.logs)', fields);
-  }
-
   /** Entries of an earlier leader need not be written again. */
-  async function remember(): Promise<void> {
+  async #remember(): Promise<void> {
+    const { history, clock, log } = this.#deps;
     try {
       const latest = history.latest(KNOWN_MAX).then((uids) => {
-        for (const uid of uids) known.add(uid);
+        for (const uid of uids) this.#known.add(uid);
       });
       if (!(await endsWithin(clock, ANSWER_MS, latest))) log.warn('what history there is cannot be read: the store does not answer');
     } catch (error) {
@@ -202,39 +240,15 @@ export function createHistoryWriter(deps: HistoryWriterDeps): HistoryWriter {
     }
   }
 
-  return {
-    handler: { added: hasChanged, updated: hasChanged, deleted: ended },
-    async keep({ originUid, cluster, epoch, copy, tails }) {
-      const pods = leading ? sanitizedEndedPods(copy) : [];
-      const { uid: copyUid, resourceVersion } = copy.metadata;
-      const version = `${copyUid}/${resourceVersion}`;
-      if (pods.length === 0 || kept.has(version)) return;
-      addBounded(kept, version);
-      const told: HistoryPods = { cluster, epoch, copyUid, pods };
-      const withTails = pods.filter(({ tail }) => tail === true).map(({ pod }) => pod);
-      if (withTails.length === 0) return enqueue([podsEntry(originUid, told)]);
-      let entries: readonly Entry[] = [];
-      try {
-        entries = tailEntries(originUid, copyUid, withTails, await tails());
-      } catch (error) {
-        reportUnreadable(cluster, copy, error);
-      }
-      const stored = Promise.withResolvers<void>();
-      enqueue([podsEntry(originUid, told), ...entries], () => stored.resolve());
-      if (!inTrouble && !(await endsWithin(clock, STORE_PATIENCE_MS, stored.promise))) inTrouble = true;
-    },
-    async run(signal) {
-      await remember();
-      leading = true;
-      for (const job of jobs.list()) hasChanged(job);
-      await Promise.all([writeAll(signal), expireAll(signal)]);
-      leading = false;
-      if (waiting.length > 0)
-        await endsWithin(clock, STORE_PATIENCE_MS, writeBatch()).catch((error: unknown) =>
-          log.warn('the last of history is lost', { error }),
-        );
-    },
-  };
+  #reportUnreadable(cluster: string, { metadata }: DeepReadonly<WorkObject>, error: unknown): void {
+    const { clock, log } = this.#deps;
+    const nowMs = clock.monotonic();
+    const fields = { cluster, namespace: metadata.namespace, copy: metadata.name, error };
+    if (!isForbidden(error)) return log.info('the ends of logs of a copy cannot be read', fields);
+    if (nowMs - (this.#forbiddenSinceMs.get(cluster) ?? Number.NEGATIVE_INFINITY) < FORBIDDEN_TOLD_EVERY_MS) return;
+    this.#forbiddenSinceMs.set(cluster, nowMs);
+    log.warn('the manager may not read the ends of logs on a cluster: the worker chart there gives the right (managerAccess.logs)', fields);
+  }
 }
 
 /** Takes no more than a worker writes, and only tails of the pods in the list: a worker cluster can return anything. */

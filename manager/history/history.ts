@@ -102,161 +102,206 @@ export const tailEntry = (uid: string, copyUid: string, pod: string, gzip: Buffe
 });
 
 export function createHistory(store: KeyValueStore): History {
+  return new StoredHistory(store);
+}
+
+/** Bytes of a record and all that is kept with it. */
+type BytesOf = (record: Listed, uid: string) => number;
+
+class StoredHistory implements History {
+  readonly #store: KeyValueStore;
   /** When entries without a record were first seen. */
-  const unclaimedSinceMs = new Map<string, number>();
+  readonly #unclaimedSinceMs = new Map<string, number>();
 
-  async function* listed(prefix: string, after?: string): AsyncGenerator<readonly Listed[]> {
-    for (let from = after; ; ) {
-      const page = await store.list({ prefix, limit: PAGE, ...omitUndefined({ after: from }) });
-      if (page.length > 0) yield page;
-      from = page.at(-1)?.key;
-      if (page.length < PAGE) return;
+  constructor(store: KeyValueStore) {
+    this.#store = store;
+  }
+
+  put(entries: readonly Entry[]): Promise<void> {
+    return this.#store.put(entries);
+  }
+
+  async query(query: HistoryQuery): Promise<readonly HistoryRecord[]> {
+    const found: HistoryRecord[] = [];
+    for await (const key of this.#candidates(query)) {
+      const parsed = parseRecordKey(key);
+      if (parsed === undefined || !matches(parsed, query)) continue;
+      if (query.hidesCanaries === true && isCanaryName(parsed.name)) continue;
+      if (query.sinceMs !== undefined && parsed.endedMs < query.sinceMs) break;
+      const record = await this.#recordAt(key);
+      if (record === undefined || (query.outcome !== undefined && record.outcome !== query.outcome)) continue;
+      if (query.resource !== undefined && !isOfResource(record, query.resource)) continue;
+      if (query.user !== undefined && !isOfUser(record, query.user)) continue;
+      if (query.of !== undefined && !belongsTo(record, query.of)) continue;
+      found.push(record);
+      if (found.length >= query.limit) break;
     }
+    return found;
   }
 
-  async function recordAt(key: string): Promise<HistoryRecord | undefined> {
-    const value = parseJson((await store.get(key))?.toString() ?? '');
-    // The manager wrote it: only a user with write access to the store can have changed it.
-    return isJsonObject(value) && typeof value['uid'] === 'string' ? (value as HistoryRecord) : undefined;
-  }
-
-  async function* candidates(query: HistoryQuery): AsyncGenerator<string> {
+  async *#candidates(query: HistoryQuery): AsyncGenerator<string> {
     if (query.namespace !== undefined && query.name !== undefined) {
-      for await (const page of listed(nameKeys(query.namespace, query.name))) {
-        for (const { key } of page) yield (await store.get(key))?.toString() ?? '';
+      for await (const page of this.#listed(nameKeys(query.namespace, query.name))) {
+        for (const { key } of page) yield (await this.#store.get(key))?.toString() ?? '';
       }
       return;
     }
     let seen = 0;
-    for await (const page of listed(RECORDS, query.untilMs === undefined ? undefined : endedBefore(query.untilMs - 1))) {
+    for await (const page of this.#records(query.untilMs)) {
       for (const { key } of page) yield key;
       seen += page.length;
       if (seen >= SCANNED_MAX) return;
     }
   }
 
-  async function keysUnder(prefix: string): Promise<string[]> {
-    const keys: string[] = [];
-    for await (const page of listed(prefix)) keys.push(...page.map(({ key }) => key));
-    return keys;
+  async podsOf(uid: string): Promise<readonly HistoryPods[]> {
+    const all: HistoryPods[] = [];
+    for await (const page of this.#listed(podsKeys(uid))) {
+      for (const { key } of page) {
+        const value = parseJson((await this.#store.get(key))?.toString() ?? '');
+        if (isJsonObject(value) && Array.isArray(value['pods'])) all.push(value as HistoryPods);
+      }
+    }
+    return all.toSorted((a, b) => a.epoch - b.epoch);
+  }
+
+  async tail(uid: string, copyUid: string, pod: string): Promise<string | undefined> {
+    const gzip = await this.#store.get(tailKey(uid, copyUid, pod));
+    return gzip && textOf(gzip);
+  }
+
+  async latest(limit: number): Promise<ReadonlySet<string>> {
+    const uids = new Set<string>();
+    for await (const page of this.#records()) {
+      for (const { key } of page) uids.add(parseRecordKey(key)?.uid ?? '');
+      if (uids.size >= limit) break;
+    }
+    return uids;
+  }
+
+  async purge({ namespace, user, untilMs }: PurgeQuery, { dryRun }: { readonly dryRun: boolean }): Promise<Purged> {
+    if (namespace === undefined && user === undefined && untilMs === undefined) throw new Error('nothing says what to erase');
+    const purged = { jobs: 0, copies: 0, logs: 0 };
+    const query = { limit: Number.POSITIVE_INFINITY, ...omitUndefined({ namespace, untilMs }) };
+    for await (const page of this.#records(untilMs)) {
+      for (const { key } of page) {
+        const parsed = parseRecordKey(key);
+        if (parsed === undefined || !matches(parsed, query)) continue;
+        if (user !== undefined && !isOfUser((await this.#recordAt(key)) ?? {}, user)) continue;
+        const { uid } = parsed;
+        const { copies, logs } = dryRun
+          ? { copies: (await this.#keysUnder(podsKeys(uid))).length, logs: (await this.#keysUnder(tailKeys(uid))).length }
+          : await this.#forget({ ...parsed, key });
+        purged.jobs++;
+        purged.copies += copies;
+        purged.logs += logs;
+      }
+    }
+    return purged;
+  }
+
+  async expire(nowMs: number, { ageMs, bytesMax }: { readonly ageMs: number; readonly bytesMax: number }): Promise<number> {
+    const extra = await this.#bytesBesideRecords();
+    const bytesOf: BytesOf = ({ key, bytes }, uid) => 2 * key.length + bytes + (extra.get(uid) ?? 0);
+    const { claimed, sizes } = await this.#measured(nowMs - ageMs, bytesOf);
+    const gone = await this.#forgetBeyond(fairCap(sizes, bytesMax), nowMs - ageMs, bytesOf);
+    await this.#forgetUnclaimed(new Set([...extra.keys()].filter((uid) => !claimed.has(uid))), nowMs, ageMs);
+    return gone;
+  }
+
+  /** Of endings of pods and of log tails, by the UID of the Job. */
+  async #bytesBesideRecords(): Promise<ReadonlyMap<string, number>> {
+    const extra = new Map<string, number>();
+    for (const prefix of [PODS_OF_JOBS, TAILS]) {
+      for await (const page of this.#listed(prefix))
+        for (const { key, bytes } of page) extra.set(uidIn(key) ?? '', (extra.get(uidIn(key) ?? '') ?? 0) + key.length + bytes);
+    }
+    return extra;
+  }
+
+  /** The UIDs that have a record, and the bytes of each sharer that are not too old. */
+  async #measured(sinceMs: number, bytesOf: BytesOf): Promise<{ readonly claimed: ReadonlySet<string>; readonly sizes: Iterable<number> }> {
+    const sizes = new Map<string, number>();
+    const claimed = new Set<string>();
+    for await (const page of this.#records()) {
+      for (const each of page) {
+        const parsed = parseRecordKey(each.key);
+        if (parsed === undefined) continue;
+        const { uid, endedMs } = parsed;
+        claimed.add(uid);
+        if (endedMs >= sinceMs) sizes.set(sharerOf(parsed), (sizes.get(sharerOf(parsed)) ?? 0) + bytesOf(each, uid));
+      }
+    }
+    return { claimed, sizes: sizes.values() };
+  }
+
+  /** Forgets records of before then, and those beyond the cap of their sharer; returns their number. */
+  async #forgetBeyond(cap: number, sinceMs: number, bytesOf: BytesOf): Promise<number> {
+    const kept = new Map<string, number>();
+    let gone = 0;
+    // Newest first.
+    for await (const page of this.#records()) {
+      for (const each of page) {
+        const parsed = parseRecordKey(each.key);
+        if (parsed === undefined) continue;
+        const sharer = sharerOf(parsed);
+        const bytes = (kept.get(sharer) ?? 0) + bytesOf(each, parsed.uid);
+        kept.set(sharer, bytes);
+        if (bytes <= cap && parsed.endedMs >= sinceMs) continue;
+        await this.#forget({ ...parsed, key: each.key });
+        gone++;
+      }
+    }
+    return gone;
+  }
+
+  /** Forgets what has had no record for too long. */
+  async #forgetUnclaimed(unclaimed: ReadonlySet<string>, nowMs: number, ageMs: number): Promise<void> {
+    const since = this.#unclaimedSinceMs;
+    for (const uid of since.keys()) if (!unclaimed.has(uid)) since.delete(uid);
+    for (const uid of unclaimed) {
+      const sinceMs = since.get(uid) ?? nowMs;
+      since.set(uid, sinceMs);
+      if (nowMs - sinceMs < Math.min(ageMs, UNCLAIMED_MS)) continue;
+      for (const prefix of [podsKeys(uid), tailKeys(uid)])
+        for await (const page of this.#listed(prefix)) await this.#store.delete(page.map(({ key }) => key));
+      since.delete(uid);
+    }
   }
 
   /** The record is deleted last, so that an interrupted deletion is found again. */
-  async function forget({ key, uid, ...rest }: RecordKey & { readonly key: string }): Promise<Omit<Purged, 'jobs'>> {
-    const [pods, tails] = [await keysUnder(podsKeys(uid)), await keysUnder(tailKeys(uid))];
-    await store.delete([...tails, ...pods]);
-    await store.delete([nameKey({ uid, ...rest }), key]);
+  async #forget({ key, uid, ...rest }: RecordKey & { readonly key: string }): Promise<Omit<Purged, 'jobs'>> {
+    const [pods, tails] = [await this.#keysUnder(podsKeys(uid)), await this.#keysUnder(tailKeys(uid))];
+    await this.#store.delete([...tails, ...pods]);
+    await this.#store.delete([nameKey({ uid, ...rest }), key]);
     return { copies: pods.length, logs: tails.length };
   }
 
-  return {
-    put: (entries) => store.put(entries),
-    async query(query) {
-      const found: HistoryRecord[] = [];
-      for await (const key of candidates(query)) {
-        const parsed = parseRecordKey(key);
-        if (parsed === undefined || !matches(parsed, query)) continue;
-        if (query.hidesCanaries === true && isCanaryName(parsed.name)) continue;
-        if (query.sinceMs !== undefined && parsed.endedMs < query.sinceMs) break;
-        const record = await recordAt(key);
-        if (record === undefined || (query.outcome !== undefined && record.outcome !== query.outcome)) continue;
-        if (query.resource !== undefined && !isOfResource(record, query.resource)) continue;
-        if (query.user !== undefined && !isOfUser(record, query.user)) continue;
-        if (query.of !== undefined && !belongsTo(record, query.of)) continue;
-        found.push(record);
-        if (found.length >= query.limit) break;
-      }
-      return found;
-    },
-    async podsOf(uid) {
-      const all: HistoryPods[] = [];
-      for await (const page of listed(podsKeys(uid))) {
-        for (const { key } of page) {
-          const value = parseJson((await store.get(key))?.toString() ?? '');
-          if (isJsonObject(value) && Array.isArray(value['pods'])) all.push(value as HistoryPods);
-        }
-      }
-      return all.toSorted((a, b) => a.epoch - b.epoch);
-    },
-    async tail(uid, copyUid, pod) {
-      const gzip = await store.get(tailKey(uid, copyUid, pod));
-      return gzip && textOf(gzip);
-    },
-    async latest(limit) {
-      const uids = new Set<string>();
-      for await (const page of listed(RECORDS)) {
-        for (const { key } of page) uids.add(parseRecordKey(key)?.uid ?? '');
-        if (uids.size >= limit) break;
-      }
-      return uids;
-    },
-    async purge({ namespace, user, untilMs }, { dryRun }) {
-      if (namespace === undefined && user === undefined && untilMs === undefined) throw new Error('nothing says what to erase');
-      const purged = { jobs: 0, copies: 0, logs: 0 };
-      const query = { limit: Number.POSITIVE_INFINITY, ...omitUndefined({ namespace, untilMs }) };
-      for await (const page of listed(RECORDS, untilMs === undefined ? undefined : endedBefore(untilMs - 1))) {
-        for (const { key } of page) {
-          const parsed = parseRecordKey(key);
-          if (parsed === undefined || !matches(parsed, query)) continue;
-          if (user !== undefined && !isOfUser((await recordAt(key)) ?? {}, user)) continue;
-          const { uid } = parsed;
-          const { copies, logs } = dryRun
-            ? { copies: (await keysUnder(podsKeys(uid))).length, logs: (await keysUnder(tailKeys(uid))).length }
-            : await forget({ ...parsed, key });
-          purged.jobs++;
-          purged.copies += copies;
-          purged.logs += logs;
-        }
-      }
-      return purged;
-    },
-    async expire(nowMs, { ageMs, bytesMax }) {
-      const extra = new Map<string, number>();
-      for (const prefix of [PODS_OF_JOBS, TAILS]) {
-        for await (const page of listed(prefix))
-          for (const { key, bytes } of page) extra.set(uidIn(key) ?? '', (extra.get(uidIn(key) ?? '') ?? 0) + key.length + bytes);
-      }
-      const bytesOf = ({ key, bytes }: Listed, uid: string): number => 2 * key.length + bytes + (extra.get(uid) ?? 0);
-      const sizes = new Map<string, number>();
-      const claimed = new Set<string>();
-      for await (const page of listed(RECORDS)) {
-        for (const each of page) {
-          const parsed = parseRecordKey(each.key);
-          if (parsed === undefined) continue;
-          const { uid, endedMs } = parsed;
-          claimed.add(uid);
-          if (endedMs >= nowMs - ageMs) sizes.set(sharerOf(parsed), (sizes.get(sharerOf(parsed)) ?? 0) + bytesOf(each, uid));
-        }
-      }
-      const cap = fairCap(sizes.values(), bytesMax);
-      const kept = new Map<string, number>();
-      let gone = 0;
-      // Newest first.
-      for await (const page of listed(RECORDS)) {
-        for (const each of page) {
-          const parsed = parseRecordKey(each.key);
-          if (parsed === undefined) continue;
-          const sharer = sharerOf(parsed);
-          const bytes = (kept.get(sharer) ?? 0) + bytesOf(each, parsed.uid);
-          kept.set(sharer, bytes);
-          if (bytes <= cap && parsed.endedMs >= nowMs - ageMs) continue;
-          await forget({ ...parsed, key: each.key });
-          gone++;
-        }
-      }
-      for (const uid of unclaimedSinceMs.keys()) if (!extra.has(uid) || claimed.has(uid)) unclaimedSinceMs.delete(uid);
-      for (const uid of extra.keys()) {
-        if (claimed.has(uid)) continue;
-        const sinceMs = unclaimedSinceMs.get(uid) ?? nowMs;
-        unclaimedSinceMs.set(uid, sinceMs);
-        if (nowMs - sinceMs < Math.min(ageMs, UNCLAIMED_MS)) continue;
-        for (const prefix of [podsKeys(uid), tailKeys(uid)])
-          for await (const page of listed(prefix)) await store.delete(page.map(({ key }) => key));
-        unclaimedSinceMs.delete(uid);
-      }
-      return gone;
-    },
-  };
+  async #keysUnder(prefix: string): Promise<string[]> {
+    const keys: string[] = [];
+    for await (const page of this.#listed(prefix)) keys.push(...page.map(({ key }) => key));
+    return keys;
+  }
+
+  async #recordAt(key: string): Promise<HistoryRecord | undefined> {
+    const value = parseJson((await this.#store.get(key))?.toString() ?? '');
+    // The manager wrote it: only a user with write access to the store can have changed it.
+    return isJsonObject(value) && typeof value['uid'] === 'string' ? (value as HistoryRecord) : undefined;
+  }
+
+  /** Records of Jobs that ended before then; undefined: all. The latest first. */
+  #records(untilMs?: number): AsyncGenerator<readonly Listed[]> {
+    return this.#listed(RECORDS, untilMs === undefined ? undefined : endedBefore(untilMs - 1));
+  }
+
+  async *#listed(prefix: string, after?: string): AsyncGenerator<readonly Listed[]> {
+    for (let from = after; ; ) {
+      const page = await this.#store.list({ prefix, limit: PAGE, ...omitUndefined({ after: from }) });
+      if (page.length > 0) yield page;
+      from = page.at(-1)?.key;
+      if (page.length < PAGE) return;
+    }
+  }
 }
 
 /** The sharer of the store: a namespace by its UID, so that a later one of its name counts apart. */

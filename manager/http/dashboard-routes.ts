@@ -68,7 +68,7 @@ export const dashboardRoutes = (open: OpenDashboard): readonly Route[] => [...vi
 /** What viewers may read. Every route checks rights by itself, as its answer depends on the viewer. */
 export function viewRoutes(open: OpenDashboard): readonly Route[] {
   const opened = openedBy(open);
-  const route = (path: string, summary: string, answer: (session: DashboardSession, request: ApiRequest) => Promise<ApiAnswer>): Route => ({
+  const view: MakeView = (path, summary, answer) => ({
     method: 'GET',
     path,
     summary,
@@ -76,146 +76,128 @@ export function viewRoutes(open: OpenDashboard): readonly Route[] {
     answers: { 200: { about: summary } },
     handle: async (request) => answer(await opened(request), request),
   });
-  const named =
-    (read: (session: DashboardSession, namespace: string, name: string) => Promise<FoundHere<object>>) =>
-    async (session: DashboardSession, { parameters }: ApiRequest): Promise<ApiAnswer> => {
-      const { namespace, name } = workOf(parameters);
-      return json(found(await read(session, namespace, name)));
-    };
-  return [
-    route(`${BASE}/viewer`, 'Who is asking, and what he may see', async ({ viewer }) => json(viewer)),
-    route(`${BASE}/stream`, 'The yard, and then what changes', async (session, { lastEventId, signal }) => ({
-      kind: 'Events',
-      events: session.follow(lastEventId, signal),
-    })),
-    route(`${BASE}/jobs`, 'Jobs, filtered, ordered and in part', async (session, { query }) => {
-      const page = await session.jobs(query);
-      if ('problem' in page) throw new RequestRefused(422, 'Invalid', page.problem);
-      return json(found(page));
-    }),
-    route(
-      JOB,
-      'All about one Job',
-      named((session, namespace, name) => session.job(namespace, name)),
-    ),
-    route(
-      `${JOB}/explanation`,
-      'Why it waits, and what would make it run',
-      named((session, namespace, name) => session.explain(namespace, name)),
-    ),
-    route(
-      `${JOB}/events`,
-      'What Events say of it',
-      named((session, namespace, name) => session.events(namespace, name)),
-    ),
-    route(`${JOB}/yaml`, 'As it is stored', async (session, { parameters }) => {
-      const { namespace, name } = workOf(parameters);
-      return {
-        kind: 'Bytes',
-        status: 200,
-        headers: { 'content-type': 'application/yaml; charset=utf-8' },
-        body: Buffer.from(found(await session.yaml(namespace, name))),
-      };
-    }),
-    route(
-      `${JOB}/pods`,
-      'Its pods that are there now',
-      named((session, namespace, name) => session.pods(namespace, name)),
-    ),
-    route(
-      `${JOB}/pods/{pod}/log`,
-      'What is kept of the log of one of its pods; with `follow` the log of one that is there, as it is written',
-      async (session, { parameters, query, lastEventId, signal }) => {
-        const { namespace, name } = workOf(parameters);
-        const { pod = '' } = parameters;
-        return query.get('follow') === null
-          ? json(found(await session.log(namespace, name, pod)))
-          : { kind: 'Events', events: found(await session.followLog(namespace, name, pod, lastEventId, signal)) };
-      },
-    ),
-    route(
-      `${BASE}/queues`,
-      'ClusterQueues of the viewer, with all that is used of them and what the viewer’s LocalQueues use',
-      async (session) => json(session.queues()),
-    ),
-    route(
-      `${BASE}/queues/{name}`,
-      'All about one ClusterQueue',
-      named((session, _namespace, name) => session.queue(name)),
-    ),
-    route(
-      `${BASE}/queues/{name}/what-if`,
-      'What would become of Jobs if its quota or weight were otherwise, or a cluster drained',
-      async (session, { parameters: { name = '' }, query }) => {
-        const outcome = await session.whatIf(name, query);
-        if ('problem' in outcome) throw new RequestRefused(422, 'Invalid', outcome.problem);
-        return json(found(outcome));
-      },
-    ),
-    route(`${BASE}/clusters`, 'WorkerClusters: names and states', async (session) => json(session.clusters())),
-    route(
-      `${BASE}/clusters/{name}`,
-      'All about one WorkerCluster',
-      named((session, _namespace, name) => session.cluster(name)),
-    ),
-    route(
-      `${BASE}/submissions`,
-      'Queues of submissions',
-      named((session) => session.submissions()),
-    ),
-    route(
-      `${BASE}/queues/{name}/timeline`,
-      'What a ClusterQueue had in the last hours',
-      async (session, { parameters: { name = '' }, query }) => {
-        const line = await session.queueTimeLine(name, query);
-        if ('problem' in line) throw new RequestRefused(422, 'Invalid', line.problem);
-        return json(found(line));
-      },
-    ),
-    route(
-      `${BASE}/clusters/{name}/timeline`,
-      'How full a WorkerCluster was in the last hours',
-      async (session, { parameters: { name = '' }, query }) => {
-        const line = await session.clusterTimeLine(name, query);
-        if ('problem' in line) throw new RequestRefused(422, 'Invalid', line.problem);
-        return json(found(line));
-      },
-    ),
-    route(`${BASE}/yard`, 'The yard at one moment', async (session, { query }) => {
-      const yard = await session.yardAt(query);
-      if ('problem' in yard) throw new RequestRefused(422, 'Invalid', yard.problem);
-      return json(found(yard));
-    }),
-    route(`${BASE}/usage`, 'What ended Jobs of the viewer’s namespaces used', async (session, { query }) => {
-      const usage = await session.usage(query);
-      if ('problem' in usage) throw new RequestRefused(422, 'Invalid', usage.problem);
-      return json(found(usage));
-    }),
-    route(`${BASE}/timeline`, 'What happened in the last hours', async (session, { query }) => {
-      const line = await session.timeLine(query);
-      if ('problem' in line) throw new RequestRefused(422, 'Invalid', line.problem);
-      return json(found(line));
-    }),
-    {
-      method: 'POST',
-      path: `${BASE}/what-if`,
-      summary: 'What would become of Jobs if objects were changed, or more Jobs were submitted; changes nothing',
-      access: 'Own',
-      body: 'WhatIfRequest',
-      answers: {
-        200: { about: 'the effects on Jobs and queues of the viewer' },
-        422: { about: 'a change cannot be made', schema: 'Status' },
-      },
-      admit: async (request) => void (await opened(request)),
-      async handle(request) {
-        const session = await opened(request);
-        const outcome = await session.whatIfChanged(request.body);
-        if ('problem' in outcome) throw new RequestRefused(422, 'Invalid', outcome.problem);
-        return json(found(outcome));
-      },
-    },
-  ];
+  return [...jobsViews(view), ...jobViews(view), ...placeViews(view), ...pastViews(view), whatIfRoute(opened)];
 }
+
+type MakeView = (path: string, summary: string, answer: Answer) => Route;
+type Answer = (session: DashboardSession, request: ApiRequest) => Promise<ApiAnswer>;
+
+const jobsViews = (view: MakeView): readonly Route[] => [
+  view(`${BASE}/viewer`, 'Who is asking, and what he may see', async ({ viewer }) => json(viewer)),
+  view(`${BASE}/stream`, 'The yard, and then what changes', async (session, { lastEventId, signal }) => ({
+    kind: 'Events',
+    events: session.follow(lastEventId, signal),
+  })),
+  view(`${BASE}/jobs`, 'Jobs, filtered, ordered and in part', async (session, { query }) => understood(await session.jobs(query))),
+];
+
+const jobViews = (view: MakeView): readonly Route[] => [
+  view(
+    JOB,
+    'All about one Job',
+    named((session, namespace, name) => session.job(namespace, name)),
+  ),
+  view(
+    `${JOB}/explanation`,
+    'Why it waits, and what would make it run',
+    named((session, namespace, name) => session.explain(namespace, name)),
+  ),
+  view(
+    `${JOB}/events`,
+    'What Events say of it',
+    named((session, namespace, name) => session.events(namespace, name)),
+  ),
+  view(`${JOB}/yaml`, 'As it is stored', async (session, { parameters }) => {
+    const { namespace, name } = workOf(parameters);
+    return {
+      kind: 'Bytes',
+      status: 200,
+      headers: { 'content-type': 'application/yaml; charset=utf-8' },
+      body: Buffer.from(found(await session.yaml(namespace, name))),
+    };
+  }),
+  view(
+    `${JOB}/pods`,
+    'Its pods that are there now',
+    named((session, namespace, name) => session.pods(namespace, name)),
+  ),
+  view(
+    `${JOB}/pods/{pod}/log`,
+    'What is kept of the log of one of its pods; with `follow` the log of one that is there, as it is written',
+    async (session, { parameters, query, lastEventId, signal }) => {
+      const { namespace, name } = workOf(parameters);
+      const { pod = '' } = parameters;
+      return query.get('follow') === null
+        ? json(found(await session.log(namespace, name, pod)))
+        : { kind: 'Events', events: found(await session.followLog(namespace, name, pod, lastEventId, signal)) };
+    },
+  ),
+];
+
+/** Queues and clusters. */
+const placeViews = (view: MakeView): readonly Route[] => [
+  view(
+    `${BASE}/queues`,
+    'ClusterQueues of the viewer, with all that is used of them and what the viewer’s LocalQueues use',
+    async (session) => json(session.queues()),
+  ),
+  view(
+    `${BASE}/queues/{name}`,
+    'All about one ClusterQueue',
+    named((session, _namespace, name) => session.queue(name)),
+  ),
+  view(
+    `${BASE}/queues/{name}/what-if`,
+    'What would become of Jobs if its quota or weight were otherwise, or a cluster drained',
+    async (session, { parameters: { name = '' }, query }) => understood(await session.whatIf(name, query)),
+  ),
+  view(`${BASE}/clusters`, 'WorkerClusters: names and states', async (session) => json(session.clusters())),
+  view(
+    `${BASE}/clusters/{name}`,
+    'All about one WorkerCluster',
+    named((session, _namespace, name) => session.cluster(name)),
+  ),
+  view(
+    `${BASE}/submissions`,
+    'Queues of submissions',
+    named((session) => session.submissions()),
+  ),
+];
+
+const pastViews = (view: MakeView): readonly Route[] => [
+  view(
+    `${BASE}/queues/{name}/timeline`,
+    'What a ClusterQueue had in the last hours',
+    async (session, { parameters: { name = '' }, query }) => understood(await session.queueTimeLine(name, query)),
+  ),
+  view(
+    `${BASE}/clusters/{name}/timeline`,
+    'How full a WorkerCluster was in the last hours',
+    async (session, { parameters: { name = '' }, query }) => understood(await session.clusterTimeLine(name, query)),
+  ),
+  view(`${BASE}/yard`, 'The yard at one moment', async (session, { query }) => understood(await session.yardAt(query))),
+  view(`${BASE}/usage`, 'What ended Jobs of the viewer’s namespaces used', async (session, { query }) =>
+    understood(await session.usage(query)),
+  ),
+  view(`${BASE}/timeline`, 'What happened in the last hours', async (session, { query }) => understood(await session.timeLine(query))),
+];
+
+const whatIfRoute = (opened: Opened): Route => ({
+  method: 'POST',
+  path: `${BASE}/what-if`,
+  summary: 'What would become of Jobs if objects were changed, or more Jobs were submitted; changes nothing',
+  access: 'Own',
+  body: 'WhatIfRequest',
+  answers: {
+    200: { about: 'the effects on Jobs and queues of the viewer' },
+    422: { about: 'a change cannot be made', schema: 'Status' },
+  },
+  admit: async (request) => void (await opened(request)),
+  async handle(request) {
+    const session = await opened(request);
+    return understood(await session.whatIfChanged(request.body));
+  },
+});
 
 function actionRoute(open: OpenDashboard): Route {
   const opened = openedBy(open);
@@ -234,9 +216,7 @@ function actionRoute(open: OpenDashboard): Route {
     },
     async handle(request) {
       const session = await opened(request);
-      const result = await session.act(request.body);
-      if ('problem' in result) throw new RequestRefused(422, 'Invalid', result.problem);
-      return json(found(result));
+      return understood(await session.act(request.body));
     },
   };
 }
@@ -250,6 +230,19 @@ export const VIEW_SCHEMAS: Readonly<Record<string, object>> = {
     properties: { namespace: { type: 'string' }, changes: { type: 'array', items: { type: 'object' } } },
   },
 };
+
+const named =
+  (read: (session: DashboardSession, namespace: string, name: string) => Promise<FoundHere<object>>): Answer =>
+  async (session, { parameters }) => {
+    const { namespace, name } = workOf(parameters);
+    return json(found(await read(session, namespace, name)));
+  };
+
+/** Throws {@link RequestRefused} for a request with a problem. */
+function understood(answer: FoundHere<object> | { readonly problem: string }): ApiAnswer {
+  if ('problem' in answer) throw new RequestRefused(422, 'Invalid', answer.problem);
+  return json(found(answer));
+}
 
 const json = (body: object): ApiAnswer => ({ kind: 'Json', status: 200, body });
 

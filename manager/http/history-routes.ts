@@ -54,93 +54,101 @@ const logs = (parameters: Parameters): readonly AccessAttributes[] => {
 };
 
 /** History over HTTP, by namespaces. */
-export function historyRoutes(history: HistoryReader): readonly Route[] {
-  const latest = async ({ namespace = '', resource = '', name = '' }: Parameters): Promise<object & { readonly uid: string }> => {
-    const [record] = await history.query({ namespace, name, resource, limit: 1 });
-    if (record === undefined) throw notFound(`there is no history of ${resource === 'jobs' ? 'a Job' : resource} ${namespace}/${name}`);
-    return record;
-  };
-  return [
-    {
-      method: 'GET',
-      path: COLLECTION,
-      summary: 'Jobs of a namespace that have ended, the latest first',
-      query: {
-        limit: `how many at most, 1 to ${LIMIT_MAX}; ${LIMIT} without it`,
-        name: 'only Jobs of this name',
-        resource: 'only Jobs (jobs), or only objects of another kind (RESOURCE.GROUP, such as jobsets.jobset.x-k8s.io)',
-        outcome: `only Jobs with this outcome: ${OUTCOMES.join(', ')}`,
-        user: 'only Jobs that this user created or submitted',
-        since: 'only Jobs that ended at or after this time (RFC 3339)',
-        canaries: '`1`: canaries as well, which are left out where no name is asked for',
-      },
-      access: list,
-      answers: { 200: { about: 'records', schema: 'History' }, 422: { about: 'a parameter cannot be used', schema: 'Status' } },
-      async handle({ parameters: { namespace = '' }, query }) {
-        const given = (name: string): string | undefined => query.get(name) ?? undefined;
-        const filters = omitUndefined({
-          name: given('name'),
-          resource: given('resource'),
-          user: given('user'),
-          outcome: outcomeOf(query.get('outcome')),
-          sinceMs: timeOf('since', query.get('since')),
-        });
-        const hidesCanaries = filters.name === undefined && query.get('canaries') !== '1';
-        const items = await history.query({ namespace, hidesCanaries, limit: limitOf(query.get('limit')), ...filters });
-        return { kind: 'Json', status: 200, body: { items } };
-      },
-    },
-    {
-      method: 'GET',
-      path: USAGE,
-      summary: 'What ended Jobs of a namespace used in a period',
-      query: {
-        by: `the sums: one of ${USAGE_GROUPS.join(', ')}`,
-        from: 'beginning of the period (RFC 3339)',
-        to: 'its end (RFC 3339)',
-      },
-      access: list,
-      answers: {
-        200: { about: 'sums', schema: 'Usage' },
-        422: { about: 'a parameter cannot be used', schema: 'Status' },
-        429: { about: 'too many sums of the namespace wait', schema: 'Status' },
-      },
-      async handle({ parameters: { namespace = '' }, query }) {
-        const by = USAGE_GROUPS.find((each) => each === query.get('by'));
-        if (by === undefined) throw new RequestRefused(422, 'Invalid', `by: write one of ${USAGE_GROUPS.join(', ')}`);
-        const [fromMs, untilMs] = [timeOf('from', query.get('from') ?? ''), timeOf('to', query.get('to') ?? '')];
-        if (fromMs === undefined || untilMs === undefined || fromMs >= untilMs)
-          throw new RequestRefused(422, 'Invalid', 'to: must be later than from');
-        return { kind: 'Json', status: 200, body: await inTurn(history.usage({ namespace, by, fromMs, untilMs })) };
-      },
-    },
-    {
-      method: 'GET',
-      path: ONE,
-      summary: 'What became of the last Job of a name, and what its pods ended with',
-      access: get,
-      answers: { 200: { about: 'its record', schema: 'HistoryRecord' }, 404: { about: 'there is none', schema: 'Status' } },
-      async handle({ parameters }) {
-        const record = await latest(parameters);
-        return { kind: 'Json', status: 200, body: { ...record, copies: await history.podsOf(record.uid) } };
-      },
-    },
-    {
-      method: 'GET',
-      path: `${ONE}/pods/{pod}/log`,
-      summary: 'What is kept of the log of one of its pods',
-      access: logs,
-      answers: { 200: { about: 'the end of the log', schema: 'LogTail' }, 404: { about: 'none is kept', schema: 'Status' } },
-      async handle({ parameters }) {
-        const { pod = '' } = parameters;
-        const { uid } = await latest(parameters);
-        const copy = (await history.podsOf(uid)).findLast(({ pods }) => pods.some((each) => each.pod === pod));
-        const log = copy && (await history.tail(uid, copy.copyUid, pod));
-        if (copy === undefined || log === undefined) throw notFound(`no log of pod ${pod} is kept`);
-        return { kind: 'Json', status: 200, body: { pod, cluster: copy.cluster, log } };
-      },
-    },
-  ];
+export const historyRoutes = (history: HistoryReader): readonly Route[] => [
+  listRoute(history),
+  usageRoute(history),
+  recordRoute(history),
+  logRoute(history),
+];
+
+const listRoute = (history: HistoryReader): Route => ({
+  method: 'GET',
+  path: COLLECTION,
+  summary: 'Jobs of a namespace that have ended, the latest first',
+  query: {
+    limit: `how many at most, 1 to ${LIMIT_MAX}; ${LIMIT} without it`,
+    name: 'only Jobs of this name',
+    resource: 'only Jobs (jobs), or only objects of another kind (RESOURCE.GROUP, such as jobsets.jobset.x-k8s.io)',
+    outcome: `only Jobs with this outcome: ${OUTCOMES.join(', ')}`,
+    user: 'only Jobs that this user created or submitted',
+    since: 'only Jobs that ended at or after this time (RFC 3339)',
+    canaries: '`1`: canaries as well, which are left out where no name is asked for',
+  },
+  access: list,
+  answers: { 200: { about: 'records', schema: 'History' }, 422: { about: 'a parameter cannot be used', schema: 'Status' } },
+  async handle({ parameters: { namespace = '' }, query }) {
+    const given = (name: string): string | undefined => query.get(name) ?? undefined;
+    const filters = omitUndefined({
+      name: given('name'),
+      resource: given('resource'),
+      user: given('user'),
+      outcome: outcomeOf(query.get('outcome')),
+      sinceMs: timeOf('since', query.get('since')),
+    });
+    const hidesCanaries = filters.name === undefined && query.get('canaries') !== '1';
+    const items = await history.query({ namespace, hidesCanaries, limit: limitOf(query.get('limit')), ...filters });
+    return { kind: 'Json', status: 200, body: { items } };
+  },
+});
+
+const usageRoute = (history: HistoryReader): Route => ({
+  method: 'GET',
+  path: USAGE,
+  summary: 'What ended Jobs of a namespace used in a period',
+  query: {
+    by: `the sums: one of ${USAGE_GROUPS.join(', ')}`,
+    from: 'beginning of the period (RFC 3339)',
+    to: 'its end (RFC 3339)',
+  },
+  access: list,
+  answers: {
+    200: { about: 'sums', schema: 'Usage' },
+    422: { about: 'a parameter cannot be used', schema: 'Status' },
+    429: { about: 'too many sums of the namespace wait', schema: 'Status' },
+  },
+  async handle({ parameters: { namespace = '' }, query }) {
+    const by = USAGE_GROUPS.find((each) => each === query.get('by'));
+    if (by === undefined) throw new RequestRefused(422, 'Invalid', `by: write one of ${USAGE_GROUPS.join(', ')}`);
+    const [fromMs, untilMs] = [timeOf('from', query.get('from') ?? ''), timeOf('to', query.get('to') ?? '')];
+    if (fromMs === undefined || untilMs === undefined || fromMs >= untilMs)
+      throw new RequestRefused(422, 'Invalid', 'to: must be later than from');
+    return { kind: 'Json', status: 200, body: await inTurn(history.usage({ namespace, by, fromMs, untilMs })) };
+  },
+});
+
+const recordRoute = (history: HistoryReader): Route => ({
+  method: 'GET',
+  path: ONE,
+  summary: 'What became of the last Job of a name, and what its pods ended with',
+  access: get,
+  answers: { 200: { about: 'its record', schema: 'HistoryRecord' }, 404: { about: 'there is none', schema: 'Status' } },
+  async handle({ parameters }) {
+    const record = await latest(history, parameters);
+    return { kind: 'Json', status: 200, body: { ...record, copies: await history.podsOf(record.uid) } };
+  },
+});
+
+const logRoute = (history: HistoryReader): Route => ({
+  method: 'GET',
+  path: `${ONE}/pods/{pod}/log`,
+  summary: 'What is kept of the log of one of its pods',
+  access: logs,
+  answers: { 200: { about: 'the end of the log', schema: 'LogTail' }, 404: { about: 'none is kept', schema: 'Status' } },
+  async handle({ parameters }) {
+    const { pod = '' } = parameters;
+    const { uid } = await latest(history, parameters);
+    const copy = (await history.podsOf(uid)).findLast(({ pods }) => pods.some((each) => each.pod === pod));
+    const log = copy && (await history.tail(uid, copy.copyUid, pod));
+    if (copy === undefined || log === undefined) throw notFound(`no log of pod ${pod} is kept`);
+    return { kind: 'Json', status: 200, body: { pod, cluster: copy.cluster, log } };
+  },
+});
+
+async function latest(history: HistoryReader, parameters: Parameters): Promise<object & { readonly uid: string }> {
+  const { namespace = '', resource = '', name = '' } = parameters;
+  const [record] = await history.query({ namespace, name, resource, limit: 1 });
+  if (record === undefined) throw notFound(`there is no history of ${resource === 'jobs' ? 'a Job' : resource} ${namespace}/${name}`);
+  return record;
 }
 
 async function inTurn(sums: Promise<object>): Promise<object> {

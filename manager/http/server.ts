@@ -5,7 +5,7 @@ import type { KubeUser } from '../../shared/kube/access-reviews.ts';
 import type { AccessGate } from '../../shared/kube/access-gate.ts';
 import { ownerOf } from '../../shared/kube/user-identity.ts';
 import { omitUndefined } from '../../shared/runtime/omit-undefined.ts';
-import { createByteRoom } from '../../shared/runtime/byte-room.ts';
+import { type ByteRoom, createByteRoom } from '../../shared/runtime/byte-room.ts';
 import type { Clock } from '../../shared/runtime/clock.ts';
 import { boundTo, limitConnections, parseAddress, pathOf, SERVER_LIMITS } from '../../shared/runtime/http-server.ts';
 import { connectionsOf } from '../../shared/runtime/server-connections.ts';
@@ -18,7 +18,7 @@ import { entryOfAnswer, entryOfError, type AuditedRequest } from './audited-requ
 import type { ApiMetrics } from './api-metrics.ts';
 import { matchRoute } from './match-route.ts';
 import { discardBody, readJson } from './request-body.ts';
-import { RequestRefused, statusOf, type ApiAnswer, type Parameters, type Route } from './route.ts';
+import { RequestRefused, statusOf, type ApiAnswer, type Parameters, type Route, type ServerEvent } from './route.ts';
 import { sendEvents } from './send-events.ts';
 
 export type ApiServerDeps = {
@@ -83,93 +83,81 @@ export async function serveApi(address: string, deps: ApiServerDeps): Promise<Ap
 }
 
 function listenerOf(deps: ApiServerDeps): (request: IncomingMessage, response: ServerResponse) => void {
-  const { routes, openApi, gate, metrics, audit, clock, log } = deps;
-  const nothingThere = `this path is not served${openApi === undefined ? '' : '; see /openapi.json for what is'}`;
-  const room = createByteRoom({ bytes: BODIES_BYTES, waitMs: ROOM_WAIT_MS, clock });
-  const streams = createShares(STREAMS_MAX);
-  const requests = createShares(REQUESTS_MAX);
-  const connections = createShares(PAGE_CONNECTIONS_MAX);
-  const leaveOf = new WeakMap<Socket, () => void>();
+  const listener = new Listener(deps);
+  return (request, response) => listener.take(request, response);
+}
+
+class Listener {
+  readonly #deps: ApiServerDeps;
+  readonly #room: ByteRoom;
+  readonly #streams = createShares(STREAMS_MAX);
+  readonly #requests = createShares(REQUESTS_MAX);
+  readonly #connections = createShares(PAGE_CONNECTIONS_MAX);
+  readonly #leaveOf = new WeakMap<Socket, () => void>();
   /**
    * The requests of each connection. Only the end of the connection aborts all of them: a response that is queued behind another one gets
    * no event.
    */
-  const onConnection = new WeakMap<Socket, Set<AbortController>>();
-  let inFlight = 0;
+  readonly #onConnection = new WeakMap<Socket, Set<AbortController>>();
+  #inFlight = 0;
 
-  /** Counts a request for its owner, and the connection of the request. */
-  function countFor(owner: string, request: IncomingMessage, response: ServerResponse, asked: Asked): void {
-    asked.counted?.release();
-    const release = requests.take(owner);
-    if (release === undefined)
-      throw new RequestRefused(429, 'TooManyRequests', 'too many requests of this user are under way; wait for their answers', {
-        'retry-after': '1',
-      });
-    asked.counted = { owner, release };
-    const { socket } = request;
-    if (leaveOf.has(socket)) return;
-    const leave = connections.take(owner);
-    // A connection beyond an owner's share closes with its answer.
-    if (leave === undefined) return void response.setHeader('connection', 'close');
-    leaveOf.set(socket, leave);
-    socket.once('close', leave);
+  constructor(deps: ApiServerDeps) {
+    this.#deps = deps;
+    this.#room = createByteRoom({ bytes: BODIES_BYTES, waitMs: ROOM_WAIT_MS, clock: deps.clock });
   }
 
-  async function answerOf(request: IncomingMessage, response: ServerResponse, asked: Asked, signal: AbortSignal): Promise<ApiAnswer> {
-    const path = pathOf(request);
-    const method = request.method === 'HEAD' ? 'GET' : (request.method ?? '');
-    const match = matchRoute(routes, method, path);
-    if (match.kind === 'Route') [asked.route, asked.parameters] = [match.route, match.parameters];
-    if (inFlight > REQUESTS_MAX)
-      throw new RequestRefused(503, 'ServiceUnavailable', 'too many requests at once; try again', { 'retry-after': '1' });
-    if (openApi !== undefined && path === '/openapi.json' && method === 'GET') return { kind: 'Json', status: 200, body: openApi };
-    if (match.kind === 'None') throw new RequestRefused(404, 'NotFound', nothingThere);
-    if (match.kind === 'OtherMethods') {
-      const allow = match.allowed.join(', ');
-      throw new RequestRefused(405, 'MethodNotAllowed', `${request.method} is not served here, but ${allow}`, { allow });
+  take(request: IncomingMessage, response: ServerResponse): void {
+    const { metrics, clock } = this.#deps;
+    const stop = new AbortController();
+    const together = this.#onConnection.get(request.socket) ?? this.#newConnection(request.socket);
+    // A client that pipelines too many requests is disconnected.
+    if (together.size >= PIPELINED_MAX) return void request.socket.destroy();
+    together.add(stop);
+    this.#inFlight++;
+    const asked: Asked = { request, response, stop, route: undefined, parameters: undefined, user: undefined, counted: undefined };
+    const sinceMs = clock.monotonic();
+    response.once('finish', () => {
+      const labels = { route: asked.route?.path ?? 'other', method: asked.route?.method ?? 'other' };
+      metrics?.requests.inc({ ...labels, code: String(response.statusCode) });
+      if (response.getHeader('content-type') === 'application/json')
+        metrics?.duration.observe(labels, (clock.monotonic() - sinceMs) / 1_000);
+    });
+    void this.#handle(asked).finally(() => {
+      together.delete(stop);
+      asked.counted?.release();
+      this.#inFlight--;
+    });
+  }
+
+  #newConnection(socket: Socket): Set<AbortController> {
+    const requests = new Set<AbortController>();
+    this.#onConnection.set(socket, requests);
+    socket.once('close', () => {
+      for (const stop of requests) stop.abort(new Error('the client has left'));
+    });
+    return requests;
+  }
+
+  async #handle(asked: Asked): Promise<void> {
+    const { response } = asked;
+    for (const [name, value] of Object.entries(EVERY_ANSWER)) response.setHeader(name, value);
+    try {
+      const answer = await this.#auditedAnswer(asked);
+      if (answer.kind === 'Json') return sendJson(response, answer.status, answer.body, answer.headers);
+      if (answer.kind === 'Events') return await this.#stream(asked, answer.events);
+      const length = answer.status === 304 ? {} : { 'content-length': answer.body?.byteLength ?? 0 };
+      response.writeHead(answer.status, { ...answer.headers, ...length });
+      response.end(answer.body);
+    } catch (error) {
+      await this.#answerError(asked, error);
     }
-    const { route, parameters } = match;
-    const header = (name: string): string | undefined => onlyHeader(request, name);
-    const authorization = header('authorization');
-    const address = request.socket.remoteAddress;
-    const count = (user: KubeUser): void => {
-      asked.user = user;
-      countFor(ownerOf(user), request, response, asked);
-    };
-    for (const attributes of route.access === 'Own' ? [] : [route.access(parameters)].flat()) {
-      const answer = await gate(authorization, attributes, address);
-      if (answer.kind === 'Refused') {
-        asked.user = answer.user;
-        throw new RequestRefused(answer.status, REASONS[answer.status], answer.why, HEADERS[answer.status]);
-      }
-      count(answer.user);
-    }
-    const query = new URLSearchParams(/\?(.*)$/s.exec(request.url ?? '')?.[1]);
-    const caller = { authorization, address, header };
-    const traceparent = header('traceparent');
-    const asking = {
-      parameters,
-      query,
-      lastEventId: header('last-event-id'),
-      ...(traceparent === undefined ? {} : { traceparent }),
-      caller,
-      ...omitUndefined({ user: asked.user }),
-      countFor: count,
-      signal,
-    };
-    await route.admit?.(asking);
-    return route.handle({ ...asking, body: route.body === undefined ? undefined : await readJson(request, response, deps, room) });
   }
 
   /** Answers, and writes the audit entry before the answer is sent. */
-  async function auditedAnswerOf(
-    request: IncomingMessage,
-    response: ServerResponse,
-    asked: Asked,
-    signal: AbortSignal,
-  ): Promise<ApiAnswer> {
+  async #auditedAnswer(asked: Asked): Promise<ApiAnswer> {
+    const { audit } = this.#deps;
     // A closed connection has no address.
-    const address = request.socket.remoteAddress;
+    const address = asked.request.socket.remoteAddress;
     const ofAudit = (): AuditedRequest | undefined => {
       const { route, parameters = {}, user } = asked;
       if (audit === undefined || route?.audited === undefined) return undefined;
@@ -177,7 +165,7 @@ function listenerOf(deps: ApiServerDeps): (request: IncomingMessage, response: S
     };
     const note = (entry: AuditEntry | undefined): void => entry && audit?.log.note(entry);
     try {
-      const answer = await answerOf(request, response, asked, signal);
+      const answer = await this.#answer(asked);
       const known = ofAudit();
       note(known && entryOfAnswer(known, answer));
       return answer;
@@ -188,75 +176,107 @@ function listenerOf(deps: ApiServerDeps): (request: IncomingMessage, response: S
     }
   }
 
-  async function handle(request: IncomingMessage, response: ServerResponse, asked: Asked, stop: AbortController): Promise<void> {
-    for (const [name, value] of Object.entries(EVERY_ANSWER)) response.setHeader(name, value);
+  async #answer(asked: Asked): Promise<ApiAnswer> {
+    const { routes, openApi, gate } = this.#deps;
+    const { request, response, stop } = asked;
+    const path = pathOf(request);
+    const method = request.method === 'HEAD' ? 'GET' : (request.method ?? '');
+    const match = matchRoute(routes, method, path);
+    if (match.kind === 'Route') [asked.route, asked.parameters] = [match.route, match.parameters];
+    if (this.#inFlight > REQUESTS_MAX)
+      throw new RequestRefused(503, 'ServiceUnavailable', 'too many requests at once; try again', { 'retry-after': '1' });
+    if (openApi !== undefined && path === '/openapi.json' && method === 'GET') return { kind: 'Json', status: 200, body: openApi };
+    if (match.kind === 'None')
+      throw new RequestRefused(404, 'NotFound', `this path is not served${openApi === undefined ? '' : '; see /openapi.json for what is'}`);
+    if (match.kind === 'OtherMethods') {
+      const allow = match.allowed.join(', ');
+      throw new RequestRefused(405, 'MethodNotAllowed', `${request.method} is not served here, but ${allow}`, { allow });
+    }
+    const { route, parameters } = match;
+    const header = (name: string): string | undefined => onlyHeader(request, name);
+    const authorization = header('authorization');
+    const address = request.socket.remoteAddress;
+    const countFor = (user: KubeUser): void => {
+      asked.user = user;
+      this.#countFor(ownerOf(user), asked);
+    };
+    for (const attributes of route.access === 'Own' ? [] : [route.access(parameters)].flat()) {
+      const answer = await gate(authorization, attributes, address);
+      if (answer.kind === 'Refused') {
+        asked.user = answer.user;
+        throw new RequestRefused(answer.status, REASONS[answer.status], answer.why, HEADERS[answer.status]);
+      }
+      countFor(answer.user);
+    }
+    const traceparent = header('traceparent');
+    const asking = {
+      parameters,
+      query: new URLSearchParams(/\?(.*)$/s.exec(request.url ?? '')?.[1]),
+      lastEventId: header('last-event-id'),
+      ...omitUndefined({ traceparent, user: asked.user }),
+      caller: { authorization, address, header },
+      countFor,
+      signal: stop.signal,
+    };
+    await route.admit?.(asking);
+    return route.handle({
+      ...asking,
+      body: route.body === undefined ? undefined : await readJson(request, response, this.#deps, this.#room),
+    });
+  }
+
+  /** Counts a request for its owner, and the connection of the request. */
+  #countFor(owner: string, asked: Asked): void {
+    asked.counted?.release();
+    const release = this.#requests.take(owner);
+    if (release === undefined)
+      throw new RequestRefused(429, 'TooManyRequests', 'too many requests of this user are under way; wait for their answers', {
+        'retry-after': '1',
+      });
+    asked.counted = { owner, release };
+    const { socket } = asked.request;
+    if (this.#leaveOf.has(socket)) return;
+    const leave = this.#connections.take(owner);
+    // A connection beyond an owner's share closes with its answer.
+    if (leave === undefined) return void asked.response.setHeader('connection', 'close');
+    this.#leaveOf.set(socket, leave);
+    socket.once('close', leave);
+  }
+
+  async #stream(asked: Asked, events: AsyncIterable<ServerEvent>): Promise<void> {
+    const { metrics, clock } = this.#deps;
+    const { request, response, stop } = asked;
+    const streams = this.#streams;
+    if (asked.counted === undefined) throw new Error(`the route ${asked.route?.path} has not said whose stream it opens`);
+    const closeStream = streams.take(asked.counted.owner);
+    if (closeStream === undefined)
+      throw new RequestRefused(429, 'TooManyRequests', 'too many streams are open; close some', { 'retry-after': '5' });
+    asked.counted.release();
+    this.#leaveOf.get(request.socket)?.();
+    this.#inFlight--;
+    metrics?.streams.set(streams.size);
+    const timer = clock.schedule(() => stop.abort(new Error('the stream is old enough')), STREAM_MAX_MS);
     try {
-      const answer = await auditedAnswerOf(request, response, asked, stop.signal);
-      if (answer.kind === 'Json') return sendJson(response, answer.status, answer.body, answer.headers);
-      if (answer.kind === 'Bytes') {
-        const length = answer.status === 304 ? {} : { 'content-length': answer.body?.byteLength ?? 0 };
-        response.writeHead(answer.status, { ...answer.headers, ...length });
-        return void response.end(answer.body);
-      }
-      if (asked.counted === undefined) throw new Error(`the route ${asked.route?.path} has not said whose stream it opens`);
-      const closeStream = streams.take(asked.counted.owner);
-      if (closeStream === undefined)
-        throw new RequestRefused(429, 'TooManyRequests', 'too many streams are open; close some', { 'retry-after': '5' });
-      asked.counted.release();
-      leaveOf.get(request.socket)?.();
-      inFlight--;
+      await sendEvents(response, events, { clock, signal: stop.signal });
+    } finally {
+      timer.cancel();
+      closeStream();
+      this.#inFlight++;
       metrics?.streams.set(streams.size);
-      const timer = clock.schedule(() => stop.abort(new Error('the stream is old enough')), STREAM_MAX_MS);
-      try {
-        await sendEvents(response, answer.events, { clock, signal: stop.signal });
-      } finally {
-        timer.cancel();
-        closeStream();
-        inFlight++;
-        metrics?.streams.set(streams.size);
-      }
-    } catch (error) {
-      if (error instanceof RequestRefused && !response.headersSent) {
-        // The unread rest of a body must not be parsed as the next request.
-        if (!request.complete) response.setHeader('connection', 'close');
-        if (error.status === 413) await discardBody(request, clock);
-        return sendJson(response, error.status, statusOf(error.status, error.reason, error.message), error.headers);
-      }
-      if (!stop.signal.aborted) log.warn('a request could not be served', { path: pathOf(request), error });
-      if (stop.signal.aborted || response.headersSent) return void response.destroy();
-      sendJson(response, 503, statusOf(503, 'ServiceUnavailable', 'something that is needed does not answer; try again'), HEADERS[503]);
     }
   }
 
-  return (request, response) => {
-    const stop = new AbortController();
-    const together = onConnection.get(request.socket) ?? newConnection(request.socket);
-    // A client that pipelines too many requests is disconnected.
-    if (together.size >= PIPELINED_MAX) return void request.socket.destroy();
-    together.add(stop);
-    inFlight++;
-    const asked: Asked = { route: undefined, parameters: undefined, user: undefined, counted: undefined };
-    const sinceMs = clock.monotonic();
-    response.once('finish', () => {
-      const labels = { route: asked.route?.path ?? 'other', method: asked.route?.method ?? 'other' };
-      metrics?.requests.inc({ ...labels, code: String(response.statusCode) });
-      if (response.getHeader('content-type') === 'application/json')
-        metrics?.duration.observe(labels, (clock.monotonic() - sinceMs) / 1_000);
-    });
-    void handle(request, response, asked, stop).finally(() => {
-      together.delete(stop);
-      asked.counted?.release();
-      inFlight--;
-    });
-  };
-
-  function newConnection(socket: Socket): Set<AbortController> {
-    const requests = new Set<AbortController>();
-    onConnection.set(socket, requests);
-    socket.once('close', () => {
-      for (const stop of requests) stop.abort(new Error('the client has left'));
-    });
-    return requests;
+  async #answerError({ request, response, stop }: Asked, error: unknown): Promise<void> {
+    const { clock, log } = this.#deps;
+    if (error instanceof RequestRefused && !response.headersSent) {
+      // The unread rest of a body must not be parsed as the next request.
+      if (!request.complete) response.setHeader('connection', 'close');
+      if (error.status === 413) await discardBody(request, clock);
+      return sendJson(response, error.status, statusOf(error.status, error.reason, error.message), error.headers);
+    }
+    if (!stop.signal.aborted) log.warn('a request could not be served', { path: pathOf(request), error });
+    if (stop.signal.aborted || response.headersSent) return void response.destroy();
+    sendJson(response, 503, statusOf(503, 'ServiceUnavailable', 'something that is needed does not answer; try again'), HEADERS[503]);
   }
 }
 
@@ -275,8 +295,11 @@ function onlyHeader(request: IncomingMessage, name: string): string | undefined 
   return values[0];
 }
 
-/** The known facts of a request so far. */
+/** A request with its response, and the known facts of it so far. */
 type Asked = {
+  readonly request: IncomingMessage;
+  readonly response: ServerResponse;
+  readonly stop: AbortController;
   route: Route | undefined;
   parameters: Parameters | undefined;
   user: KubeUser | undefined;

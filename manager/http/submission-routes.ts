@@ -5,7 +5,7 @@ import { ATTACHMENT_NAME_MAX, ATTACHMENTS_MAX, readAttachments } from '../api/at
 import { formatProblems } from '../api/field-problem.ts';
 import { isJsonObject } from '../api/json-value.ts';
 import { formatTraceparent, parseTraceparent } from '../../shared/api/trace-context.ts';
-import { RequestRefused, type ApiRequest, type Audited, type Parameters, type Route, type ServerEvent } from './route.ts';
+import { RequestRefused, type Audited, type Parameters, type Route, type ServerEvent } from './route.ts';
 
 /** The port of a SubmissionQueue; undefined when there is none of that name, or it is not served. */
 export type PortOf = (namespace: string, queue: string) => SubmissionPort | undefined;
@@ -29,119 +29,117 @@ const audited = (what: string): Audited => ({
 
 /** Submissions over HTTP, for clients without BullMQ: they go to the same queue, and become Jobs like all others. */
 export function submissionRoutes(portOf: PortOf): readonly Route[] {
-  const port = ({ namespace = '', queue = '' }: Parameters): SubmissionPort => {
+  const port: PortIn = ({ namespace = '', queue = '' }) => {
     const found = portOf(namespace, queue);
     if (found === undefined)
       throw notFound(`SubmissionQueue ${namespace}/${queue} does not exist, or takes nothing; see its condition Ready`);
     return found;
   };
-  const submit = async ({ parameters, body, traceparent, user }: ApiRequest) => {
-    const context = parseTraceparent(traceparent);
-    const payload = { ...payloadOf(body), ...(context && { traceparent: formatTraceparent(context) }) };
-    const { key, isNew } = await port(parameters).submit(payload, parameters['key'], user?.username).catch(refuse);
-    const headers = { location: locationOf(parameters, key) };
-    const audited = { name: nameOf(parameters, key), ...(isNew ? {} : { reason: 'it was taken before, with the same payload' }) };
-    return { kind: 'Json', status: isNew ? 201 : 200, body: { key }, headers, audited } as const;
-  };
-  const submitted: Route['answers'] = {
-    201: { about: 'taken', schema: 'Submitted' },
-    200: { about: 'taken before, with the same payload', schema: 'Submitted' },
-    400: { about: 'the body is no JSON', schema: 'Status' },
-    404: { about: 'there is no such queue', schema: 'Status' },
-    409: { about: 'another payload lies under this key', schema: 'Status' },
-    413: { about: 'the body is too large', schema: 'Status' },
-    422: { about: 'the payload or the key cannot be used', schema: 'Status' },
+  return [...submitRoutes(port), lookRoute(port), cancelRoute(port), followRoute(port)];
+}
+
+/** The port of the queue in a path. Throws {@link RequestRefused} where there is none. */
+type PortIn = (parameters: Parameters) => SubmissionPort;
+
+function submitRoutes(port: PortIn): readonly Route[] {
+  const submission: Pick<Route, 'method' | 'access' | 'body' | 'answers' | 'audited' | 'handle'> = {
+    method: 'POST',
+    access: access('create'),
+    body: 'Payload',
+    answers: {
+      201: { about: 'taken', schema: 'Submitted' },
+      200: { about: 'taken before, with the same payload', schema: 'Submitted' },
+      400: { about: 'the body is no JSON', schema: 'Status' },
+      404: { about: 'there is no such queue', schema: 'Status' },
+      409: { about: 'another payload lies under this key', schema: 'Status' },
+      413: { about: 'the body is too large', schema: 'Status' },
+      422: { about: 'the payload or the key cannot be used', schema: 'Status' },
+    },
+    audited: audited('submit'),
+    async handle({ parameters, body, traceparent, user }) {
+      const context = parseTraceparent(traceparent);
+      const payload = { ...payloadOf(body), ...(context && { traceparent: formatTraceparent(context) }) };
+      const { key, isNew } = await port(parameters).submit(payload, parameters['key'], user?.username).catch(refuse);
+      const headers = { location: locationOf(parameters, key) };
+      const audited = { name: nameOf(parameters, key), ...(isNew ? {} : { reason: 'it was taken before, with the same payload' }) };
+      return { kind: 'Json', status: isNew ? 201 : 200, body: { key }, headers, audited };
+    },
   };
   return [
-    {
-      method: 'POST',
-      path: COLLECTION,
-      summary: 'Submits a Job under a key that is made for it',
-      access: access('create'),
-      body: 'Payload',
-      answers: submitted,
-      audited: audited('submit'),
-      handle: submit,
-    },
-    {
-      method: 'POST',
-      path: ONE,
-      summary: 'Submits a Job under a key; the same again is the same submission',
-      access: access('create'),
-      body: 'Payload',
-      answers: submitted,
-      audited: audited('submit'),
-      handle: submit,
-    },
-    {
-      method: 'GET',
-      path: ONE,
-      summary: 'How a submission gets on, and how it ended',
-      access: access('get'),
-      answers: {
-        200: { about: 'as it is now', schema: 'Submission' },
-        404: { about: 'it is not there, or not any more', schema: 'Status' },
-      },
-      async handle({ parameters }) {
-        const { key = '' } = parameters;
-        const view = await port(parameters).look(key);
-        if (view === undefined) throw unknownKey(key);
-        return { kind: 'Json', status: 200, body: view };
-      },
-    },
-    {
-      method: 'DELETE',
-      path: ONE,
-      summary: 'Cancels a submission: its Job is deleted',
-      access: access('delete'),
-      answers: {
-        200: { about: 'whether it ends as Cancelled; it does not when it had ended', schema: 'Cancelled' },
-        202: { about: 'no manager has seen to it yet; it will', schema: 'Cancelled' },
-        404: { about: 'it is not there, or not any more', schema: 'Status' },
-      },
-      audited: audited('cancel'),
-      async handle({ parameters, user }) {
-        const { key = '' } = parameters;
-        try {
-          const answer = await port(parameters).cancel(key, user?.username);
-          if (answer.state === 'unknown') throw unknownKey(key);
-          if (answer.cancelled) return { kind: 'Json', status: 200, body: answer };
-          const reason = `it does not end as cancelled: its state is ${answer.state}`;
-          return { kind: 'Json', status: 200, body: answer, audited: { outcome: 'Missing', reason } };
-        } catch (error) {
-          if (error instanceof SubmissionProblem && error.code === 'TimedOut')
-            return {
-              kind: 'Json',
-              status: 202,
-              body: { cancelled: false, state: 'pending' },
-              audited: { outcome: 'Pending', reason: error.message },
-            };
-          throw error;
-        }
-      },
-    },
-    {
-      method: 'GET',
-      path: `${ONE}/events`,
-      summary: 'A submission as it is now and whenever that changes, until it has ended, as server-sent events',
-      access: access('get'),
-      answers: {
-        200: {
-          about: 'events `progress` and, last, `ended`; data is a Submission',
-          schema: 'Submission',
-          contentType: 'text/event-stream',
-        },
-        404: { about: 'it is not there, or not any more', schema: 'Status' },
-      },
-      async handle({ parameters, lastEventId, signal }) {
-        const { key = '' } = parameters;
-        const from = port(parameters);
-        if ((await from.look(key)) === undefined) throw unknownKey(key);
-        return { kind: 'Events', events: eventsOf(from.follow(key, signal), lastEventId) };
-      },
-    },
+    { ...submission, path: COLLECTION, summary: 'Submits a Job under a key that is made for it' },
+    { ...submission, path: ONE, summary: 'Submits a Job under a key; the same again is the same submission' },
   ];
 }
+
+const lookRoute = (port: PortIn): Route => ({
+  method: 'GET',
+  path: ONE,
+  summary: 'How a submission gets on, and how it ended',
+  access: access('get'),
+  answers: {
+    200: { about: 'as it is now', schema: 'Submission' },
+    404: { about: 'it is not there, or not any more', schema: 'Status' },
+  },
+  async handle({ parameters }) {
+    const { key = '' } = parameters;
+    const view = await port(parameters).look(key);
+    if (view === undefined) throw unknownKey(key);
+    return { kind: 'Json', status: 200, body: view };
+  },
+});
+
+const cancelRoute = (port: PortIn): Route => ({
+  method: 'DELETE',
+  path: ONE,
+  summary: 'Cancels a submission: its Job is deleted',
+  access: access('delete'),
+  answers: {
+    200: { about: 'whether it ends as Cancelled; it does not when it had ended', schema: 'Cancelled' },
+    202: { about: 'no manager has seen to it yet; it will', schema: 'Cancelled' },
+    404: { about: 'it is not there, or not any more', schema: 'Status' },
+  },
+  audited: audited('cancel'),
+  async handle({ parameters, user }) {
+    const { key = '' } = parameters;
+    try {
+      const answer = await port(parameters).cancel(key, user?.username);
+      if (answer.state === 'unknown') throw unknownKey(key);
+      if (answer.cancelled) return { kind: 'Json', status: 200, body: answer };
+      const reason = `it does not end as cancelled: its state is ${answer.state}`;
+      return { kind: 'Json', status: 200, body: answer, audited: { outcome: 'Missing', reason } };
+    } catch (error) {
+      if (error instanceof SubmissionProblem && error.code === 'TimedOut')
+        return {
+          kind: 'Json',
+          status: 202,
+          body: { cancelled: false, state: 'pending' },
+          audited: { outcome: 'Pending', reason: error.message },
+        };
+      throw error;
+    }
+  },
+});
+
+const followRoute = (port: PortIn): Route => ({
+  method: 'GET',
+  path: `${ONE}/events`,
+  summary: 'A submission as it is now and whenever that changes, until it has ended, as server-sent events',
+  access: access('get'),
+  answers: {
+    200: {
+      about: 'events `progress` and, last, `ended`; data is a Submission',
+      schema: 'Submission',
+      contentType: 'text/event-stream',
+    },
+    404: { about: 'it is not there, or not any more', schema: 'Status' },
+  },
+  async handle({ parameters, lastEventId, signal }) {
+    const { key = '' } = parameters;
+    const from = port(parameters);
+    if ((await from.look(key)) === undefined) throw unknownKey(key);
+    return { kind: 'Events', events: eventsOf(from.follow(key, signal), lastEventId) };
+  },
+});
 
 /** Event ids are digests of the state, so that a client that reconnects does not receive the same state again. */
 async function* eventsOf(views: AsyncIterable<SubmissionState>, lastEventId: string | undefined): AsyncGenerator<ServerEvent> {

@@ -8,7 +8,7 @@ import type { Logger } from '../../shared/runtime/logger.ts';
 import { omitUndefined } from '../../shared/runtime/omit-undefined.ts';
 import type { SpanExporter } from '../../shared/runtime/span-exporter.ts';
 import { allOrNone } from '../../shared/runtime/tasks.ts';
-import { type AdmissionDeps, createAdmission } from '../admission/admission.ts';
+import { type Admission, type AdmissionDeps, createAdmission } from '../admission/admission.ts';
 import type { ObservedState } from '../admission/controllers/state-metrics.ts';
 import { createClusterObjects } from '../admission/queues/cluster-objects.ts';
 import type { JobRules } from '../api/job-rules.ts';
@@ -18,7 +18,7 @@ import type { RecordKeeper } from '../api/record-keeper.ts';
 import type { RecordKeys } from '../api/record-seal.ts';
 import { createCanary } from '../canary/canary.ts';
 import { DEFAULT_TOKEN_LIFE_MS, DEFAULT_WORKER_LOST_TIMEOUT_MS, WORKER_MEMORY_MIB } from '../config/config.ts';
-import { createDispatch, type DispatchDeps } from '../dispatch/dispatch.ts';
+import { createDispatch, type Dispatch, type DispatchDeps } from '../dispatch/dispatch.ts';
 import { DEFAULT_RENEW_INTERVAL_MS } from '../dispatch/lease/cluster-lease.ts';
 import { createHistoryWriter, type HistoryWriter } from '../history/history-writer.ts';
 import { createHistory } from '../history/history.ts';
@@ -89,7 +89,7 @@ const WORKER_MEMORY_BYTES = WORKER_MEMORY_MIB * 1024 * 1024;
 
 /** Call before the informers run. */
 export function createLeader(context: LeaderContext): Leader {
-  const { deps, kind, records, informers, events, log, metrics } = context;
+  const { deps, kind, records, informers, log, metrics } = context;
   const { clock } = deps;
   const { jobs, workerClusters } = informers;
   const readRecord = records.read;
@@ -132,20 +132,7 @@ export function createLeader(context: LeaderContext): Leader {
     isNoted: intake.isNoted,
     ...omitUndefined({ endings: onCopyEnded([history, intake.endings]) }),
   });
-  const invariants = createLiveInvariants({
-    kind,
-    jobs,
-    workerClusters,
-    readRecord,
-    dispatch,
-    events,
-    clock,
-    homeHeardMs: () => jobs.lastHeardMs(),
-    accountOf: admission.accountOf,
-    patience: deps.invariantPatience ?? 1,
-    log: log.with({ part: 'invariants' }),
-    metrics: metrics.invariants,
-  });
+  const invariants = createInvariants(context, admission, dispatch);
   jobs.addHandler(invariants.handler);
   const observers = createObservers(context);
   const observed = (): ObservedState => {
@@ -281,6 +268,25 @@ function dispatchDeps({
     log: log.with({ part: 'dispatch' }),
     metrics: metrics.dispatch,
   };
+}
+
+function createInvariants(context: LeaderContext, admission: Admission, dispatch: Dispatch): LiveInvariants {
+  const { deps, kind, records, informers, events, log, metrics } = context;
+  const { jobs, workerClusters } = informers;
+  return createLiveInvariants({
+    kind,
+    jobs,
+    workerClusters,
+    dispatch,
+    events,
+    readRecord: records.read,
+    clock: deps.clock,
+    homeHeardMs: () => jobs.lastHeardMs(),
+    accountOf: admission.accountOf,
+    patience: deps.invariantPatience ?? 1,
+    log: log.with({ part: 'invariants' }),
+    metrics: metrics.invariants,
+  });
 }
 
 /** The parts that say, or try, how Jobs fare: Events of their way, overrides, traces and canaries. */

@@ -2,7 +2,7 @@ import type { DeepReadonly, Job } from '../../shared/api/kubernetes.ts';
 import { PODS, UNENDED_PODS } from '../../shared/api/resources.ts';
 import { ApiError, isForbidden, isNotFound } from '../../shared/kube/api-error.ts';
 import type { Lister } from '../../shared/kube/indexer.ts';
-import { createTrafficPace } from '../../shared/kube/traffic-pace.ts';
+import { createTrafficPace, type TrafficPace } from '../../shared/kube/traffic-pace.ts';
 import type { Clock } from '../../shared/runtime/clock.ts';
 import { withDeadline } from '../../shared/runtime/deadline.ts';
 import { omitUndefined } from '../../shared/runtime/omit-undefined.ts';
@@ -54,90 +54,82 @@ type Place = {
   readonly originUid: string | undefined;
 };
 
+type Unanswered = Exclude<Answered<never>, { readonly kind: 'Found' }>;
+
 /** Why pods or logs cannot be shown. */
 class NotShown extends Error {
   override readonly name = 'NotShown';
-  readonly answer: Exclude<Answered<never>, { readonly kind: 'Found' }>;
+  readonly answer: Unanswered;
 
-  constructor(answer: Exclude<Answered<never>, { readonly kind: 'Found' }>) {
+  constructor(answer: Unanswered) {
     super(answer.kind);
     this.answer = answer;
   }
 }
 
 /** Reads pods and logs with the manager's own rights on worker clusters: the rights of viewers are checked before. */
-export function createLiveLogs({ kind, readers, workerClusters, clock, log }: LiveLogsDeps): LiveLogs {
-  const copies = createShared<{ readonly uid: string; readonly selector: string }>(clock, COPIES_TTL_MS);
-  const lists = createShared<LivePods>(clock, PODS_TTL_MS);
-  const paceOfAll = createTrafficPace({ ...PACE_OF_ALL, clock });
-  const followed = createShares(LOGS_MAX);
+export function createLiveLogs(deps: LiveLogsDeps): LiveLogs {
+  return new LogsOfCopies(deps);
+}
 
-  const timed = <T>(ask: (signal: AbortSignal) => Promise<T>): Promise<T> => withDeadline(clock, ANSWER_MS, undefined, ask);
+class LogsOfCopies implements LiveLogs {
+  readonly #deps: LiveLogsDeps;
+  readonly #copies: Shared<{ readonly uid: string; readonly selector: string }>;
+  readonly #lists: Shared<LivePods>;
+  readonly #paceOfAll: TrafficPace;
+  readonly #followed = createShares(LOGS_MAX);
 
-  function recordOf(job: DeepReadonly<Job>): Pick<AdmissionRecord, 'cluster' | 'epoch' | 'since'> {
-    const written = writtenRecordOf(job);
-    if (written.kind === 'Record') return written.record;
-    throw new NotShown({ kind: 'Missing', what: 'it is on no cluster' });
-  }
-  /** A Job that moves, or resumes, may have another copy then. */
-  const keyOf = (job: DeepReadonly<Job>): string => {
-    const { cluster, epoch, since } = recordOf(job);
-    return JSON.stringify([job.metadata.uid, cluster, epoch, since]);
-  };
-
-  async function readerOf(cluster: string): Promise<WorkerReader> {
-    const reader = await readers.of(cluster);
-    if ('kind' in reader)
-      throw new NotShown({ kind: 'Refused', status: 503, why: `cluster ${cluster} is not connected: ${reader.message}` });
-    return reader;
+  constructor(deps: LiveLogsDeps) {
+    const { clock } = deps;
+    this.#deps = deps;
+    this.#copies = createShared(clock, COPIES_TTL_MS);
+    this.#lists = createShared(clock, PODS_TTL_MS);
+    this.#paceOfAll = createTrafficPace({ ...PACE_OF_ALL, clock });
   }
 
-  /** The copy of this very Job, by its cluster; a Job of the same name with another original is none. */
-  async function placeOf(job: DeepReadonly<Job>): Promise<Place> {
-    const { namespace, name, uid } = job.metadata;
-    const { cluster } = recordOf(job);
-    const own = kind.of(name);
-    const client = await readerOf(cluster);
-    const isLocal = workerClusters.get({ namespace: '', name: cluster })?.spec.local === true;
-    const nameOfCopy = parseQualifiedName(copyName(job, isLocal)).name;
-    const found = await copies.of(keyOf(job), async () => {
-      const copy = await timed((signal) => client.get(own.resource, { namespace, name: nameOfCopy }, { signal }));
-      const selector = copyIdentity(copy)?.originUid === uid ? own.podSelector(copy) : undefined;
-      if (selector === undefined) throw new NotShown({ kind: 'Missing', what: `there is no copy of it on cluster ${cluster}` });
-      return { uid: copy.metadata.uid, selector };
-    });
-    return { cluster, client, namespace, ...found, originUid: own === kind.of(undefined) ? undefined : uid };
+  async pods(job: DeepReadonly<Job>): Promise<Answered<LivePods>> {
+    try {
+      const value = await this.#lists.of(keyOf(job), async () => {
+        const place = await this.#placeOf(job);
+        const pods = await this.#listed(place, UNENDED_PODS, PODS_MAX);
+        const shown = pods.filter((pod) => !hasEnded(pod));
+        return {
+          cluster: place.cluster,
+          pods: shown.map(({ name, phase, index, startedMs }) => ({ pod: name, phase, ...omitUndefined({ index, startedMs }) })),
+        };
+      });
+      return { kind: 'Found', value };
+    } catch (error) {
+      return this.#unanswered(job, error);
+    }
   }
 
-  async function listed(
-    { client, namespace, selector, uid, originUid }: Place,
-    fieldSelector: string,
-    limit: number,
-  ): Promise<readonly CopyPod[]> {
-    const { items } = await timed((signal) => client.list(PODS, { namespace, labelSelector: selector, fieldSelector, limit, signal }));
-    return podsOfCopy(items.slice(0, limit), uid, originUid);
+  async log(job: DeepReadonly<Job>, name: string, { owner, lastEventId, signal }: LogReading): ReturnType<LiveLogs['log']> {
+    const { kind, clock } = this.#deps;
+    try {
+      const missing = { kind: 'Missing', what: `no pod ${name} of it is there any more` } as const;
+      const first = isPodName(name) ? await this.#found(job, name) : undefined;
+      if (first === undefined) return missing;
+      const { cluster } = first.place;
+      const events = followLog({
+        namespace: first.place.namespace,
+        pod: first.pod,
+        from: parsePosition(lastEventId),
+        find: async () => (await this.#found(job, name))?.pod,
+        client: () => this.#readerOf(cluster),
+        paces: [createTrafficPace({ ...PACE_OF_ONE, clock }), this.#paceOfAll],
+        refused: notAllowed(kind, cluster, job),
+        clock,
+        signal,
+      });
+      return { kind: 'Found', value: this.#taken(owner, events) };
+    } catch (error) {
+      return this.#unanswered(job, error);
+    }
   }
 
-  /** Finds a pod by a list of one, which needs only the right to list. */
-  async function found(job: DeepReadonly<Job>, name: string): Promise<{ readonly place: Place; readonly pod: CopyPod } | undefined> {
-    const place = await placeOf(job);
-    const pod = (await listed(place, `metadata.name=${name}`, 1)).find((each) => each.name === name);
-    return pod && { place, pod };
-  }
-
-  /** Answers contain no text of the cluster. */
-  function unanswered(job: DeepReadonly<Job>, error: unknown): Exclude<Answered<never>, { readonly kind: 'Found' }> {
-    if (error instanceof NotShown) return error.answer;
-    const { cluster } = recordOf(job);
-    log.debug('pods of a cluster cannot be shown', { cluster, error });
-    if (isForbidden(error)) return { kind: 'Refused', status: 403, why: notAllowed(kind, cluster, job) };
-    if (isNotFound(error)) return { kind: 'Missing', what: `there is no copy of it on cluster ${cluster}` };
-    const what = error instanceof ApiError ? `answers ${error.code}` : 'does not answer';
-    return { kind: 'Refused', status: 503, why: `cluster ${cluster} ${what}` };
-  }
-
-  async function* taken(owner: string, events: AsyncIterable<LogEvent>): AsyncGenerator<LogEvent> {
-    const giveBack = followed.take(owner);
+  async *#taken(owner: string, events: AsyncIterable<LogEvent>): AsyncGenerator<LogEvent> {
+    const giveBack = this.#followed.take(owner);
     if (giveBack === undefined) {
       const message = `too many logs are followed at once (${LOGS_MAX / 8} by one user or namespace of ServiceAccounts, ${LOGS_MAX} in all); close some and open it again`;
       return yield { id: '', event: 'problem', data: { message } };
@@ -149,47 +141,72 @@ export function createLiveLogs({ kind, readers, workerClusters, clock, log }: Li
     }
   }
 
-  return {
-    async pods(job) {
-      try {
-        const value = await lists.of(keyOf(job), async () => {
-          const place = await placeOf(job);
-          const pods = await listed(place, UNENDED_PODS, PODS_MAX);
-          const shown = pods.filter((pod) => !hasEnded(pod));
-          return {
-            cluster: place.cluster,
-            pods: shown.map(({ name, phase, index, startedMs }) => ({ pod: name, phase, ...omitUndefined({ index, startedMs }) })),
-          };
-        });
-        return { kind: 'Found', value };
-      } catch (error) {
-        return unanswered(job, error);
-      }
-    },
+  /** Finds a pod by a list of one, which needs only the right to list. */
+  async #found(job: DeepReadonly<Job>, name: string): Promise<{ readonly place: Place; readonly pod: CopyPod } | undefined> {
+    const place = await this.#placeOf(job);
+    const pod = (await this.#listed(place, `metadata.name=${name}`, 1)).find((each) => each.name === name);
+    return pod && { place, pod };
+  }
 
-    async log(job, name, { owner, lastEventId, signal }: LogReading) {
-      try {
-        const missing = { kind: 'Missing', what: `no pod ${name} of it is there any more` } as const;
-        const first = isPodName(name) ? await found(job, name) : undefined;
-        if (first === undefined) return missing;
-        const { cluster } = first.place;
-        const events = followLog({
-          namespace: first.place.namespace,
-          pod: first.pod,
-          from: parsePosition(lastEventId),
-          find: async () => (await found(job, name))?.pod,
-          client: () => readerOf(cluster),
-          paces: [createTrafficPace({ ...PACE_OF_ONE, clock }), paceOfAll],
-          refused: notAllowed(kind, cluster, job),
-          clock,
-          signal,
-        });
-        return { kind: 'Found', value: taken(owner, events) };
-      } catch (error) {
-        return unanswered(job, error);
-      }
-    },
-  };
+  async #listed({ client, namespace, selector, uid, originUid }: Place, fieldSelector: string, limit: number): Promise<readonly CopyPod[]> {
+    const { items } = await this.#timed((signal) =>
+      client.list(PODS, { namespace, labelSelector: selector, fieldSelector, limit, signal }),
+    );
+    return podsOfCopy(items.slice(0, limit), uid, originUid);
+  }
+
+  /** The copy of this very Job, by its cluster; a Job of the same name with another original is none. */
+  async #placeOf(job: DeepReadonly<Job>): Promise<Place> {
+    const { kind, workerClusters } = this.#deps;
+    const { namespace, name, uid } = job.metadata;
+    const { cluster } = recordOf(job);
+    const own = kind.of(name);
+    const client = await this.#readerOf(cluster);
+    const isLocal = workerClusters.get({ namespace: '', name: cluster })?.spec.local === true;
+    const nameOfCopy = parseQualifiedName(copyName(job, isLocal)).name;
+    const found = await this.#copies.of(keyOf(job), async () => {
+      const copy = await this.#timed((signal) => client.get(own.resource, { namespace, name: nameOfCopy }, { signal }));
+      const selector = copyIdentity(copy)?.originUid === uid ? own.podSelector(copy) : undefined;
+      if (selector === undefined) throw new NotShown({ kind: 'Missing', what: `there is no copy of it on cluster ${cluster}` });
+      return { uid: copy.metadata.uid, selector };
+    });
+    return { cluster, client, namespace, ...found, originUid: own === kind.of(undefined) ? undefined : uid };
+  }
+
+  async #readerOf(cluster: string): Promise<WorkerReader> {
+    const reader = await this.#deps.readers.of(cluster);
+    if ('kind' in reader)
+      throw new NotShown({ kind: 'Refused', status: 503, why: `cluster ${cluster} is not connected: ${reader.message}` });
+    return reader;
+  }
+
+  #timed<T>(ask: (signal: AbortSignal) => Promise<T>): Promise<T> {
+    return withDeadline(this.#deps.clock, ANSWER_MS, undefined, ask);
+  }
+
+  /** Answers contain no text of the cluster. */
+  #unanswered(job: DeepReadonly<Job>, error: unknown): Unanswered {
+    const { kind, log } = this.#deps;
+    if (error instanceof NotShown) return error.answer;
+    const { cluster } = recordOf(job);
+    log.debug('pods of a cluster cannot be shown', { cluster, error });
+    if (isForbidden(error)) return { kind: 'Refused', status: 403, why: notAllowed(kind, cluster, job) };
+    if (isNotFound(error)) return { kind: 'Missing', what: `there is no copy of it on cluster ${cluster}` };
+    const what = error instanceof ApiError ? `answers ${error.code}` : 'does not answer';
+    return { kind: 'Refused', status: 503, why: `cluster ${cluster} ${what}` };
+  }
+}
+
+function recordOf(job: DeepReadonly<Job>): Pick<AdmissionRecord, 'cluster' | 'epoch' | 'since'> {
+  const written = writtenRecordOf(job);
+  if (written.kind === 'Record') return written.record;
+  throw new NotShown({ kind: 'Missing', what: 'it is on no cluster' });
+}
+
+/** A Job that moves, or resumes, may have another copy then. */
+function keyOf(job: DeepReadonly<Job>): string {
+  const { cluster, epoch, since } = recordOf(job);
+  return JSON.stringify([job.metadata.uid, cluster, epoch, since]);
 }
 
 const notAllowed = (kind: WorkKind, cluster: string, { metadata }: DeepReadonly<Job>): string =>
@@ -197,7 +214,9 @@ const notAllowed = (kind: WorkKind, cluster: string, { metadata }: DeepReadonly<
   `switchyard-worker there, gives it that right; with your own rights there: switchyard logs ${operandOf(metadata, kind.of(metadata.name).resource.kind)} --follow`;
 
 /** Cached answers by key: one request serves all callers at the same time or soon after, up to a bound. A failure is retried soon. */
-function createShared<T>(clock: Clock, keptMs: number): { of(key: string, ask: () => Promise<T>): Promise<T> } {
+type Shared<T> = { of(key: string, ask: () => Promise<T>): Promise<T> };
+
+function createShared<T>(clock: Clock, keptMs: number): Shared<T> {
   const kept = new Map<string, { readonly answer: Promise<T>; untilMs: number }>();
   return {
     of(key, ask) {

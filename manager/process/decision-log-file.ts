@@ -29,150 +29,178 @@ const GATHER_MS = 50;
 const RETRY_MS = 1_000;
 const RETRY_MS_MAX = 60_000;
 
-export function createDecisionLogFile({ config, disk = realDisk, clock, log }: DecisionLogFileDeps): DecisionLogFile {
-  const { destination, fileBytesMax, filesMax } = config;
-  const hasFiles = destination !== '-';
-  let lines: (string | typeof NEXT_FILE)[] = [];
-  let characters = 0;
-  let file: LogFile | undefined;
-  let lost = 0;
-  let counter: { inc(count: number): void } | undefined;
-  let failures = 0;
-  let retryAtMs = 0;
+export function createDecisionLogFile(deps: DecisionLogFileDeps): DecisionLogFile {
+  return new BufferedLogFile(deps);
+}
+
+class BufferedLogFile implements DecisionLogFile {
+  readonly fileBytesMax: number | undefined;
+  readonly #config: DecisionLogConfig;
+  readonly #disk: LogDisk;
+  readonly #clock: Clock;
+  readonly #log: Logger;
+  readonly #hasFiles: boolean;
+  #lines: (string | typeof NEXT_FILE)[] = [];
+  #characters = 0;
+  #file: LogFile | undefined;
+  #lost = 0;
+  #counter: { inc(count: number): void } | undefined;
+  #failures = 0;
+  #retryAtMs = 0;
   /** Lines were lost that the caller takes for written. */
-  let mustReportLoss = false;
-  let closed = false;
-  let timer: Timer | undefined;
-  let draining: Promise<void> | undefined;
+  #mustReportLoss = false;
+  #closed = false;
+  #timer: Timer | undefined;
+  #draining: Promise<void> | undefined;
 
-  const lose = (count: number): void => {
-    lost += count;
-    counter?.inc(count);
-  };
+  constructor({ config, disk = realDisk, clock, log }: DecisionLogFileDeps) {
+    this.#config = config;
+    this.#disk = disk;
+    this.#clock = clock;
+    this.#log = log;
+    this.#hasFiles = config.destination !== '-';
+    this.fileBytesMax = this.#hasFiles ? config.fileBytesMax : undefined;
+  }
 
-  const openFile = async (): Promise<LogFile> => {
-    const opened = await disk.append(destination);
+  async open(): Promise<void> {
+    this.#file = await this.#openFile();
+  }
+
+  write(line: string): boolean {
+    if (this.#closed) return false;
+    const isFull = this.#characters + line.length > BUFFER_CHARACTERS_MAX;
+    const isLost = this.#mustReportLoss || this.#clock.now() < this.#retryAtMs || isFull;
+    this.#mustReportLoss = false;
+    if (isLost) return false;
+    this.#lines.push(line);
+    this.#characters += line.length;
+    this.#drainLater();
+    return true;
+  }
+
+  hasRoom(): boolean {
+    const isWritten = !this.#closed && !this.#mustReportLoss && this.#clock.now() >= this.#retryAtMs;
+    return isWritten && this.#characters < BUFFER_CHARACTERS_MAX / 4;
+  }
+
+  rotate(): boolean {
+    if (!this.#hasFiles || this.#closed) return false;
+    this.#lines.push(NEXT_FILE);
+    this.#drainLater();
+    return true;
+  }
+
+  lost(count: number): void {
+    this.#lost += count;
+    this.#counter?.inc(count);
+  }
+
+  countLost(on: { inc(count: number): void }): void {
+    this.#counter = on;
+  }
+
+  takeLost(): number {
+    const count = this.#lost;
+    this.#lost = 0;
+    return count;
+  }
+
+  async close(limitMs: number): Promise<void> {
+    this.#closed = true;
+    this.#timer?.cancel();
+    this.#startDraining();
+    const isDone = await endsWithin(this.#clock, limitMs, this.#draining ?? Promise.resolve());
+    if (!isDone) {
+      this.lost(this.#lines.filter((line) => line !== NEXT_FILE).length);
+      this.#log.warn('the decision log could not be written to its end in time', { destination: this.#config.destination });
+      return;
+    }
+    await this.#file?.close();
+  }
+
+  #drainLater(): void {
+    if (this.#draining === undefined) this.#timer ??= this.#clock.schedule(() => this.#startDraining(), GATHER_MS);
+  }
+
+  #startDraining(): void {
+    this.#timer = undefined;
+    this.#draining ??= this.#drain().finally(() => {
+      this.#draining = undefined;
+      if (this.#lines.length > 0) this.#drainLater();
+    });
+  }
+
+  async #drain(): Promise<void> {
+    const { destination } = this.#config;
+    while (this.#lines.length > 0) {
+      try {
+        if (this.#lines[0] === NEXT_FILE) {
+          await this.#nextFile();
+          this.#lines.shift();
+          continue;
+        }
+        this.#file ??= await this.#openFile();
+        const batch = this.#takeBatch();
+        const text = batch.join('');
+        await this.#file.write(text);
+        this.#lines.splice(0, batch.length);
+        this.#characters -= text.length;
+        if (this.#failures > 0) this.#log.info('the decision log is written again', { destination });
+        this.#failures = 0;
+      } catch (error) {
+        await this.#failed(error);
+      }
+    }
+  }
+
+  async #openFile(): Promise<LogFile> {
+    const opened = await this.#disk.append(this.#config.destination);
     // Ends a line that a crash or a full disk has cut off.
-    if (hasFiles) await opened.write('\n');
+    if (this.#hasFiles) await opened.write('\n');
     return opened;
-  };
+  }
 
-  const nextFile = async (): Promise<void> => {
-    await file?.close();
-    file = undefined;
+  async #nextFile(): Promise<void> {
+    const { destination, filesMax } = this.#config;
+    await this.#file?.close();
+    this.#file = undefined;
     for (let number = filesMax - 1; number >= 1; number--) {
       const from = number === 1 ? destination : `${destination}.${number - 1}`;
-      await disk.rename(from, `${destination}.${number}`).catch(ignoreAbsent);
+      await this.#disk.rename(from, `${destination}.${number}`).catch(ignoreAbsent);
     }
-  };
+  }
 
   /** The lines of the next write; none where the next file is due. */
-  const takeBatch = (): readonly string[] => {
+  #takeBatch(): readonly string[] {
     const batch: string[] = [];
     let length = 0;
-    for (const line of lines) {
+    for (const line of this.#lines) {
       if (line === NEXT_FILE || length + line.length > BATCH_CHARACTERS_MAX) break;
       batch.push(line);
       length += line.length;
     }
     // A single line may be longer than a batch.
-    const [only] = lines;
+    const [only] = this.#lines;
     if (batch.length === 0 && only !== undefined && only !== NEXT_FILE) batch.push(only);
     return batch;
-  };
+  }
 
-  const failed = async (error: unknown): Promise<void> => {
-    if (failures === 0) log.error('the decision log cannot be written; what it misses is counted', { destination, error });
-    failures++;
-    retryAtMs = clock.now() + Math.min(RETRY_MS * 2 ** (failures - 1), RETRY_MS_MAX);
-    lose(lines.filter((line) => line !== NEXT_FILE).length);
-    lines = [];
-    characters = 0;
-    mustReportLoss = true;
-    const broken = file;
-    file = undefined;
+  async #failed(error: unknown): Promise<void> {
+    const { destination } = this.#config;
+    const log = this.#log;
+    if (this.#failures === 0) log.error('the decision log cannot be written; what it misses is counted', { destination, error });
+    this.#failures++;
+    this.#retryAtMs = this.#clock.now() + Math.min(RETRY_MS * 2 ** (this.#failures - 1), RETRY_MS_MAX);
+    this.lost(this.#lines.filter((line) => line !== NEXT_FILE).length);
+    this.#lines = [];
+    this.#characters = 0;
+    this.#mustReportLoss = true;
+    const broken = this.#file;
+    this.#file = undefined;
     await broken
       ?.close()
       .catch((closing: unknown) => log.warn('a file of the decision log could not be closed', { destination, error: closing }));
-  };
-
-  const drain = async (): Promise<void> => {
-    while (lines.length > 0) {
-      try {
-        if (lines[0] === NEXT_FILE) {
-          await nextFile();
-          lines.shift();
-          continue;
-        }
-        file ??= await openFile();
-        const batch = takeBatch();
-        const text = batch.join('');
-        await file.write(text);
-        lines.splice(0, batch.length);
-        characters -= text.length;
-        if (failures > 0) log.info('the decision log is written again', { destination });
-        failures = 0;
-      } catch (error) {
-        await failed(error);
-      }
-    }
-  };
-
-  const start = (): void => {
-    timer = undefined;
-    draining ??= drain().finally(() => {
-      draining = undefined;
-      if (lines.length > 0) later();
-    });
-  };
-  const later = (): void => {
-    if (draining === undefined) timer ??= clock.schedule(start, GATHER_MS);
-  };
-
-  return {
-    fileBytesMax: hasFiles ? fileBytesMax : undefined,
-    open: async () => {
-      file = await openFile();
-    },
-    write: (line) => {
-      if (closed) return false;
-      const isLost = mustReportLoss || clock.now() < retryAtMs || characters + line.length > BUFFER_CHARACTERS_MAX;
-      mustReportLoss = false;
-      if (isLost) return false;
-      lines.push(line);
-      characters += line.length;
-      later();
-      return true;
-    },
-    hasRoom: () => !closed && !mustReportLoss && clock.now() >= retryAtMs && characters < BUFFER_CHARACTERS_MAX / 4,
-    rotate: () => {
-      if (!hasFiles || closed) return false;
-      lines.push(NEXT_FILE);
-      later();
-      return true;
-    },
-    lost: lose,
-    countLost: (on) => {
-      counter = on;
-    },
-    takeLost: () => {
-      const count = lost;
-      lost = 0;
-      return count;
-    },
-    close: async (limitMs) => {
-      closed = true;
-      timer?.cancel();
-      start();
-      const isDone = await endsWithin(clock, limitMs, draining ?? Promise.resolve());
-      if (!isDone) {
-        lose(lines.filter((line) => line !== NEXT_FILE).length);
-        log.warn('the decision log could not be written to its end in time', { destination });
-        return;
-      }
-      await file?.close();
-    },
-  };
+  }
 }
 
 const NEXT_FILE = Symbol('next file');

@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import type { DeepReadonly, Job, ObjectKey } from '../../shared/api/kubernetes.ts';
+import type { Job, ObjectKey } from '../../shared/api/kubernetes.ts';
 import { apiVersionOf, EVENTS } from '../../shared/api/resources.ts';
 import { isForbidden, isNotFound } from '../../shared/kube/api-error.ts';
 import { createAddressRanges } from '../../shared/kube/address-ranges.ts';
@@ -9,12 +9,12 @@ import type { Logger } from '../../shared/runtime/logger.ts';
 import { omitUndefined } from '../../shared/runtime/omit-undefined.ts';
 import { aborted } from '../../shared/runtime/tasks.ts';
 import type { ManagerFlags } from '../insight/world/world-objects.ts';
-import { createSimulationClient } from '../insight/questions/simulation-client.ts';
+import { createSimulationClient, type SimulationClient } from '../insight/questions/simulation-client.ts';
 import type { NamespaceIdentities } from '../api/namespace-identities.ts';
 import type { RecordKeys } from '../api/record-seal.ts';
 import type { AuditLog } from '../audit/audit-log.ts';
 import type { ProxyTrust } from '../config/dashboard-flags.ts';
-import { createDashboard, type Dashboard } from '../dashboard/dashboard.ts';
+import { createDashboard, type Dashboard, type DashboardDeps } from '../dashboard/dashboard.ts';
 import { seesIt, type Rights } from '../dashboard/rights.ts';
 import { createHistory } from '../history/history.ts';
 import type { KeyValueStore } from '../history/key-value-store.ts';
@@ -75,101 +75,25 @@ export type ManagerDashboardDeps = Pick<
  */
 export function createManagerDashboard(
   service: DashboardService,
-  {
-    kind,
-    informers,
-    identities,
-    keys,
-    client,
-    history,
-    submissions,
-    recordKeySecret,
-    clusterSecretsNamespace,
-    clock,
-    log,
-    workerLostTimeoutMs,
-    fairSharing,
-    admissionFairSharing,
-    defaultPlacement,
-  }: ManagerDashboardDeps,
+  deps: ManagerDashboardDeps,
 ): { readonly open: Dashboard['open']; run(signal: AbortSignal): Promise<void> } {
+  const { kind, informers, identities, keys, client, history, submissions, recordKeySecret, clusterSecretsNamespace, clock, log } = deps;
   const { proxy } = service;
   /** An object that is not listed yet would count as missing. */
   let isFilled = false;
-
-  const world = createSimulationClient({
-    kind,
-    objects: () => ({
-      jobs: informers.jobs.list(),
-      namespaces: informers.namespaces.list(),
-      workerClusters: informers.workerClusters.list(),
-      resourceFlavors: informers.resourceFlavors.list(),
-      clusterQueues: informers.clusterQueues.list(),
-      localQueues: informers.localQueues.list(),
-      cohorts: informers.cohorts.list(),
-      workloadPriorityClasses: informers.workloadPriorityClasses.list(),
-      priorityClasses: informers.priorityClasses.list(),
-      limitRanges: informers.limitRanges?.list() ?? [],
-      runtimeClasses: informers.runtimeClasses?.list() ?? [],
-    }),
-    flags: omitUndefined({ workerLostTimeoutMs, fairSharing, admissionFairSharing, defaultPlacement }),
-    clock,
-    log,
-  });
-
-  /** Like `switchyard explain`, from caches instead of lists. */
-  const explained = async (job: DeepReadonly<Job>, seen: Rights): Promise<object> => {
-    const answer = await world.ask({ kind: 'Explain', uid: job.metadata.uid });
-    if (answer.kind !== 'Explained')
-      return { kind: 'Unexplained', job: workKey(job.metadata), message: 'it is not known there yet; try again' };
-    return redactExplanation(answer.explanation, mayName(seen));
-  };
-
+  const world = createWorld(deps);
   const { workerClusters } = informers;
   const readers =
     service.liveLogs && createWorkerReaders({ ...service.liveLogs, workerClusters, secretsNamespace: clusterSecretsNamespace, clock });
-
   const dashboard = createDashboard({
     kind,
     informers,
     identities,
     reviewer: service.reviewer,
     proxy: proxy && { ...proxy, from: createAddressRanges(proxy.from) },
-    explain: explained,
-    async order(clusterQueue) {
-      const answer = await world.ask({ kind: 'Order', clusterQueue });
-      return answer.kind === 'Ordered'
-        ? { ...answer, kind: 'Order', first: answer.first.map(({ key, ...each }) => ({ ...each, key: toWorkKey(key) })) }
-        : { kind: 'NoOrder', problem: 'it is not known there yet; try again' };
-    },
-    async whatIf({ submitted, ...question }, seen) {
-      const answer = await world.ask({ kind: 'WhatIf', edits: question.edits, submitted });
-      if (answer.kind === 'Refused') return answer;
-      return answer.kind === 'Compared'
-        ? { kind: 'WhatIf', view: redactWhatIf(answer.outcome, question, mayName(seen)) }
-        : { kind: 'NoWhatIf', problem: 'an object that would be changed is not known there yet; try again' };
-    },
+    ...answersOf(world),
     traceUrl: service.traceUrl,
-    async readEvents(namespace, uid) {
-      try {
-        const { items } = await client.list(EVENTS, { namespace, fieldSelector: `involvedObject.uid=${uid}`, limit: EVENTS_MAX });
-        return items;
-      } catch (error) {
-        if (isForbidden(error)) return undefined;
-        throw error;
-      }
-    },
-    async readJob(key) {
-      try {
-        const job = await client.get(kind.resource, key);
-        const { managedFields: _managedFields, ...metadata } = job.metadata as Job['metadata'] & { managedFields?: unknown };
-        const { resource } = kind.of(key.name);
-        return { apiVersion: apiVersionOf(resource), kind: resource.kind, ...job, metadata };
-      } catch (error) {
-        if (isNotFound(error)) return undefined;
-        throw error;
-      }
-    },
+    ...readsOf(client, kind),
     kept: history && createNamespaceHistory(createHistory(history.store), identities),
     sharedSubmissions: submissions?.shared && sharedQueueReader(client, recordKeySecret.namespace, clock),
     live: readers && createLiveLogs({ kind, readers, workerClusters, clock, log }),
@@ -179,7 +103,6 @@ export function createManagerDashboard(
     clock,
     log,
   });
-
   return {
     open: async (caller) =>
       isFilled ? dashboard.open(caller) : { kind: 'Refused', status: 503, why: 'the manager has just started, and is filling its caches' },
@@ -198,6 +121,76 @@ export function createManagerDashboard(
     },
   };
 }
+
+/** Plays what there is in the caches. */
+function createWorld(deps: ManagerDashboardDeps): SimulationClient {
+  const { kind, informers, workerLostTimeoutMs, fairSharing, admissionFairSharing, defaultPlacement, clock, log } = deps;
+  return createSimulationClient({
+    kind,
+    objects: () => ({
+      jobs: informers.jobs.list(),
+      namespaces: informers.namespaces.list(),
+      workerClusters: informers.workerClusters.list(),
+      resourceFlavors: informers.resourceFlavors.list(),
+      clusterQueues: informers.clusterQueues.list(),
+      localQueues: informers.localQueues.list(),
+      cohorts: informers.cohorts.list(),
+      workloadPriorityClasses: informers.workloadPriorityClasses.list(),
+      priorityClasses: informers.priorityClasses.list(),
+      limitRanges: informers.limitRanges?.list() ?? [],
+      runtimeClasses: informers.runtimeClasses?.list() ?? [],
+    }),
+    flags: omitUndefined({ workerLostTimeoutMs, fairSharing, admissionFairSharing, defaultPlacement }),
+    clock,
+    log,
+  });
+}
+
+const answersOf = (world: SimulationClient): Pick<DashboardDeps, 'explain' | 'order' | 'whatIf'> => ({
+  /** Like `switchyard explain`, from caches instead of lists. */
+  async explain(job, seen) {
+    const answer = await world.ask({ kind: 'Explain', uid: job.metadata.uid });
+    if (answer.kind !== 'Explained')
+      return { kind: 'Unexplained', job: workKey(job.metadata), message: 'it is not known there yet; try again' };
+    return redactExplanation(answer.explanation, mayName(seen));
+  },
+  async order(clusterQueue) {
+    const answer = await world.ask({ kind: 'Order', clusterQueue });
+    return answer.kind === 'Ordered'
+      ? { ...answer, kind: 'Order', first: answer.first.map(({ key, ...each }) => ({ ...each, key: toWorkKey(key) })) }
+      : { kind: 'NoOrder', problem: 'it is not known there yet; try again' };
+  },
+  async whatIf({ submitted, ...question }, seen) {
+    const answer = await world.ask({ kind: 'WhatIf', edits: question.edits, submitted });
+    if (answer.kind === 'Refused') return answer;
+    return answer.kind === 'Compared'
+      ? { kind: 'WhatIf', view: redactWhatIf(answer.outcome, question, mayName(seen)) }
+      : { kind: 'NoWhatIf', problem: 'an object that would be changed is not known there yet; try again' };
+  },
+});
+
+const readsOf = (client: ReadClient, kind: WorkKind<Job>): Pick<DashboardDeps, 'readEvents' | 'readJob'> => ({
+  async readEvents(namespace, uid) {
+    try {
+      const { items } = await client.list(EVENTS, { namespace, fieldSelector: `involvedObject.uid=${uid}`, limit: EVENTS_MAX });
+      return items;
+    } catch (error) {
+      if (isForbidden(error)) return undefined;
+      throw error;
+    }
+  },
+  async readJob(key) {
+    try {
+      const job = await client.get(kind.resource, key);
+      const { managedFields: _managedFields, ...metadata } = job.metadata as Job['metadata'] & { managedFields?: unknown };
+      const { resource } = kind.of(key.name);
+      return { apiVersion: apiVersionOf(resource), kind: resource.kind, ...job, metadata };
+    } catch (error) {
+      if (isNotFound(error)) return undefined;
+      throw error;
+    }
+  },
+});
 
 /** Bound of the Events of one Job, which has about a dozen. */
 const EVENTS_MAX = 500;

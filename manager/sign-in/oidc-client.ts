@@ -56,86 +56,106 @@ const FAILURE_MS = 5_000;
 
 /** Loads the library and reads the provider's metadata at first use. */
 export function createOidcClient(settings: OidcSettings, clock: Clock): OidcClient {
-  const { issuer, name, clientId, ca, redirectUri } = settings;
-  const agent = new Agent({
-    connect: ca === undefined ? {} : { ca },
-    maxResponseSize: ANSWER_BYTES_MAX,
-    headersTimeout: ANSWER_SECONDS * 1_000,
-    bodyTimeout: ANSWER_SECONDS * 1_000,
-  });
-  let known: { readonly atMs: number; readonly configuration: Promise<Configuration> } | undefined;
-  let failed: { readonly atMs: number; readonly problem: SignInProblem } | undefined;
+  return new CodeFlowClient(settings, clock);
+}
 
-  async function discover(): Promise<Configuration> {
+class CodeFlowClient implements OidcClient {
+  readonly #settings: OidcSettings;
+  readonly #clock: Clock;
+  readonly #agent: Agent;
+  #known: { readonly atMs: number; readonly configuration: Promise<Configuration> } | undefined;
+  #failed: { readonly atMs: number; readonly problem: SignInProblem } | undefined;
+
+  constructor(settings: OidcSettings, clock: Clock) {
+    this.#settings = settings;
+    this.#clock = clock;
+    this.#agent = new Agent({
+      connect: settings.ca === undefined ? {} : { ca: settings.ca },
+      maxResponseSize: ANSWER_BYTES_MAX,
+      headersTimeout: ANSWER_SECONDS * 1_000,
+      bodyTimeout: ANSWER_SECONDS * 1_000,
+    });
+  }
+
+  authorizationUrl(): Promise<SignInSecrets & { readonly url: string }> {
+    return this.#inWords(async () => {
+      const oidc = await import('openid-client');
+      const configuration = await this.#provider();
+      const [state, nonce, verifier] = [oidc.randomState(), oidc.randomNonce(), oidc.randomPKCECodeVerifier()];
+      const url = oidc.buildAuthorizationUrl(configuration, {
+        redirect_uri: this.#settings.redirectUri,
+        scope: scopesOf(this.#settings, configuration.serverMetadata().scopes_supported).join(' '),
+        state,
+        nonce,
+        code_challenge: await oidc.calculatePKCECodeChallenge(verifier),
+        code_challenge_method: 'S256',
+      });
+      return { url: url.href, state, nonce, verifier };
+    });
+  }
+
+  redeem(query: URLSearchParams, { state, nonce, verifier }: SignInSecrets): Promise<SignedIn> {
+    const { clientId, redirectUri } = this.#settings;
+    return this.#inWords(async () => {
+      const oidc = await import('openid-client');
+      const url = new URL(redirectUri);
+      url.search = query.toString();
+      const checks = { expectedState: state, expectedNonce: nonce, pkceCodeVerifier: verifier, idTokenExpected: true };
+      return signedIn(await oidc.authorizationCodeGrant(await this.#provider(), url, checks), clientId);
+    });
+  }
+
+  refresh(refreshToken: string, subject: string): Promise<SignedIn> {
+    const { issuer, clientId } = this.#settings;
+    return this.#inWords(async () => {
+      const oidc = await import('openid-client');
+      const next = signedIn(await oidc.refreshTokenGrant(await this.#provider(), refreshToken), clientId);
+      if (next.claims.sub !== subject) throw new SignInProblem(`${issuer} names another user now: sign in again.`, 'other_subject');
+      // A provider that keeps the refresh token sends none.
+      return { refreshToken, ...next };
+    });
+  }
+
+  close(): Promise<void> {
+    return this.#agent.close();
+  }
+
+  async #inWords<T>(work: () => Promise<T>): Promise<T> {
+    try {
+      return await work();
+    } catch (error) {
+      throw signInProblem(error, this.#settings.name);
+    }
+  }
+
+  /** Concurrent sign-ins share one discovery. */
+  #provider(): Promise<Configuration> {
+    const nowMs = this.#clock.monotonic();
+    const [failed, known] = [this.#failed, this.#known];
+    if (failed !== undefined && nowMs - failed.atMs < FAILURE_MS) return Promise.reject(failed.problem);
+    if (known !== undefined && nowMs - known.atMs < METADATA_MS) return known.configuration;
+    const next = { atMs: nowMs, configuration: this.#discover() };
+    this.#known = next;
+    next.configuration.catch(() => {
+      if (this.#known === next) this.#known = undefined;
+    });
+    return next.configuration;
+  }
+
+  async #discover(): Promise<Configuration> {
     for (const [index, pauseMs] of PAUSES_MS.entries()) {
-      if (pauseMs > 0) await sleep(clock, pauseMs);
+      if (pauseMs > 0) await sleep(this.#clock, pauseMs);
       try {
-        return await readProvider(settings, agent);
+        return await readProvider(this.#settings, this.#agent);
       } catch (error) {
-        const problem = signInProblem(error, name);
+        const problem = signInProblem(error, this.#settings.name);
         if (index < PAUSES_MS.length - 1) continue;
-        failed = { atMs: clock.monotonic(), problem };
+        this.#failed = { atMs: this.#clock.monotonic(), problem };
         throw problem;
       }
     }
     throw new Error('discovery is tried at least once');
   }
-
-  /** Concurrent sign-ins share one discovery. */
-  function provider(): Promise<Configuration> {
-    const nowMs = clock.monotonic();
-    if (failed !== undefined && nowMs - failed.atMs < FAILURE_MS) return Promise.reject(failed.problem);
-    if (known !== undefined && nowMs - known.atMs < METADATA_MS) return known.configuration;
-    const next = { atMs: nowMs, configuration: discover() };
-    known = next;
-    next.configuration.catch(() => {
-      if (known === next) known = undefined;
-    });
-    return next.configuration;
-  }
-
-  const inWords = async <T>(work: () => Promise<T>): Promise<T> => {
-    try {
-      return await work();
-    } catch (error) {
-      throw signInProblem(error, name);
-    }
-  };
-
-  return {
-    authorizationUrl: () =>
-      inWords(async () => {
-        const oidc = await import('openid-client');
-        const configuration = await provider();
-        const [state, nonce, verifier] = [oidc.randomState(), oidc.randomNonce(), oidc.randomPKCECodeVerifier()];
-        const url = oidc.buildAuthorizationUrl(configuration, {
-          redirect_uri: redirectUri,
-          scope: scopesOf(settings, configuration.serverMetadata().scopes_supported).join(' '),
-          state,
-          nonce,
-          code_challenge: await oidc.calculatePKCECodeChallenge(verifier),
-          code_challenge_method: 'S256',
-        });
-        return { url: url.href, state, nonce, verifier };
-      }),
-    redeem: (query, { state, nonce, verifier }) =>
-      inWords(async () => {
-        const oidc = await import('openid-client');
-        const url = new URL(redirectUri);
-        url.search = query.toString();
-        const checks = { expectedState: state, expectedNonce: nonce, pkceCodeVerifier: verifier, idTokenExpected: true };
-        return signedIn(await oidc.authorizationCodeGrant(await provider(), url, checks), clientId);
-      }),
-    refresh: (refreshToken, subject) =>
-      inWords(async () => {
-        const oidc = await import('openid-client');
-        const next = signedIn(await oidc.refreshTokenGrant(await provider(), refreshToken), clientId);
-        if (next.claims.sub !== subject) throw new SignInProblem(`${issuer} names another user now: sign in again.`, 'other_subject');
-        // A provider that keeps the refresh token sends none.
-        return { refreshToken, ...next };
-      }),
-    close: () => agent.close(),
-  };
 }
 
 const SCOPES = ['openid', 'email', 'profile'];

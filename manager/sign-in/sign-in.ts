@@ -5,8 +5,8 @@ import type { Logger } from '../../shared/runtime/logger.ts';
 import { omitUndefined } from '../../shared/runtime/omit-undefined.ts';
 import type { RecordKeys } from '../api/record-seal.ts';
 import { createCookieSeal, type CookieSeal } from './cookie-seal.ts';
-import { cookieScope, readCookie, setCookies, VALUE_CHARACTERS_MAX } from './cookies.ts';
-import { createOidcClient, type OidcSettings, type SignedIn, type SignInSecrets } from './oidc-client.ts';
+import { cookieScope, readCookie, setCookies, VALUE_CHARACTERS_MAX, type CookieScope } from './cookies.ts';
+import { createOidcClient, type OidcClient, type OidcSettings, type SignedIn, type SignInSecrets } from './oidc-client.ts';
 import { userOfClaims, type ClaimRules } from './oidc-user.ts';
 import { SignInProblem } from './sign-in-problem.ts';
 
@@ -79,117 +79,151 @@ const PROBLEM_SECONDS = 60;
 const EXCHANGES = { all: 32, waitingMax: 16 };
 const BEGIN_AGAIN = 'This sign-in began in another browser, or more than ten minutes ago: sign in again.';
 
-export function createSignIn({ settings, keys, clock, log }: SignInDeps): SignIn {
-  const { externalUrl, name, issuer, clientId } = settings;
-  const client = createOidcClient(
-    {
-      ...settings,
-      redirectUri: new URL('oidc/callback', externalUrl).href,
-      needsGroups: settings.identity !== 'TokenReview' && settings.identity.groupsClaim !== undefined,
-    },
-    clock,
-  );
-  const scope = cookieScope(externalUrl);
-  let seals: { readonly sessions: CookieSeal; readonly pendings: CookieSeal } | undefined;
-  void keys.then((read) => {
-    const of = [issuer, clientId, externalUrl];
-    seals = { sessions: createCookieSeal(read, ['session', ...of]), pendings: createCookieSeal(read, ['sign-in', ...of]) };
-  });
-  const ready = (): NonNullable<typeof seals> => {
-    if (seals === undefined) throw new NotReady('the manager has just started: try again in a moment');
-    return seals;
-  };
-  const exchanges = createFairSlots(EXCHANGES);
+export function createSignIn(deps: SignInDeps): SignIn {
+  return new OidcSignIn(deps);
+}
 
-  const setPending = (value: Pending | Failed, seconds: number): string[] =>
-    setCookies(PENDING, ready().pendings.seal(value), seconds, scope, 1);
-  const clearPending = (): string[] => setCookies(PENDING, '', 0, scope, 1);
-  const failed = (problem: string, place = ''): Redirect => ({
-    location: `${externalUrl}${place}`,
-    cookies: setPending({ kind: 'Failed', problem, untilMs: clock.now() + PROBLEM_SECONDS * 1_000 }, PROBLEM_SECONDS),
-  });
+type Seals = { readonly sessions: CookieSeal; readonly pendings: CookieSeal };
+
+class OidcSignIn implements SignIn {
+  readonly name: string;
+  readonly #settings: SignInSettings;
+  readonly #clock: Clock;
+  readonly #log: Logger;
+  readonly #client: OidcClient;
+  readonly #scope: CookieScope;
+  readonly #exchanges = createFairSlots(EXCHANGES);
+  #seals: Seals | undefined;
+
+  constructor({ settings, keys, clock, log }: SignInDeps) {
+    const { externalUrl, name, issuer, clientId, identity } = settings;
+    this.name = name;
+    this.#settings = settings;
+    this.#clock = clock;
+    this.#log = log;
+    const needsGroups = identity !== 'TokenReview' && identity.groupsClaim !== undefined;
+    this.#client = createOidcClient({ ...settings, redirectUri: new URL('oidc/callback', externalUrl).href, needsGroups }, clock);
+    this.#scope = cookieScope(externalUrl);
+    void keys.then((read) => {
+      const of = [issuer, clientId, externalUrl];
+      this.#seals = { sessions: createCookieSeal(read, ['session', ...of]), pendings: createCookieSeal(read, ['sign-in', ...of]) };
+    });
+  }
+
+  async begin(place: string | null): Promise<Redirect> {
+    this.#ready();
+    try {
+      const { url, ...secrets } = await this.#client.authorizationUrl();
+      const untilMs = this.#clock.now() + PENDING_SECONDS * 1_000;
+      const pending: Pending = { kind: 'Pending', place: ownPlace(place), secrets, untilMs };
+      return { location: url, cookies: this.#setPending(pending, PENDING_SECONDS) };
+    } catch (error) {
+      return this.#failed(this.#problemOf(error, 'begin'), ownPlace(place));
+    }
+  }
+
+  async finish(query: URLSearchParams, cookies: string | undefined, address: string | undefined): Promise<Redirect> {
+    const pending = this.#pending(cookies);
+    if (pending?.kind !== 'Pending') return this.#failed(BEGIN_AGAIN);
+    try {
+      const session = this.#sessionOf(await this.#exchanges.run(address ?? '', () => this.#client.redeem(query, pending.secrets)));
+      return { location: `${this.#settings.externalUrl}${pending.place}`, cookies: [...this.#clearPending(), ...session.cookies] };
+    } catch (error) {
+      return this.#failed(this.#problemOf(error, 'finish'), pending.place);
+    }
+  }
+
+  problem(cookies: string | undefined): ReturnType<SignIn['problem']> {
+    const last = this.#pending(cookies);
+    return last?.kind === 'Failed' ? { problem: last.problem, cookies: this.#clearPending() } : { cookies: [] };
+  }
+
+  session(cookies: string | undefined): Session | undefined {
+    if (this.#seals === undefined) return readCookie(cookies, SESSION, this.#scope) === undefined ? undefined : 'NotReady';
+    const session = this.#stored(cookies);
+    return typeof session === 'object' ? session.identity : session;
+  }
+
+  async refresh(cookies: string | undefined, address: string | undefined): ReturnType<SignIn['refresh']> {
+    const session = this.#stored(cookies);
+    if (typeof session !== 'object' || session.refreshToken === undefined) return undefined;
+    const { refreshToken, subject } = session;
+    try {
+      const next = this.#sessionOf(await this.#exchanges.run(address ?? '', () => this.#client.refresh(refreshToken, subject)));
+      return { leftMs: next.untilMs - this.#clock.now(), cookies: next.cookies };
+    } catch (error) {
+      this.#problemOf(error, 'refresh');
+      return undefined;
+    }
+  }
+
+  end(): string[] {
+    return setCookies(SESSION, '', 0, this.#scope);
+  }
+
+  close(): Promise<void> {
+    return this.#client.close();
+  }
+
+  #ready(): Seals {
+    if (this.#seals === undefined) throw new NotReady('the manager has just started: try again in a moment');
+    return this.#seals;
+  }
+
+  #pending(cookies: string | undefined): Pending | Failed | undefined {
+    return opened(this.#ready().pendings, readCookie(cookies, PENDING, this.#scope), this.#clock);
+  }
+
+  #setPending(value: Pending | Failed, seconds: number): string[] {
+    return setCookies(PENDING, this.#ready().pendings.seal(value), seconds, this.#scope, 1);
+  }
+
+  #clearPending(): string[] {
+    return setCookies(PENDING, '', 0, this.#scope, 1);
+  }
+
+  #failed(problem: string, place = ''): Redirect {
+    const untilMs = this.#clock.now() + PROBLEM_SECONDS * 1_000;
+    return {
+      location: `${this.#settings.externalUrl}${place}`,
+      cookies: this.#setPending({ kind: 'Failed', problem, untilMs }, PROBLEM_SECONDS),
+    };
+  }
 
   /** The problem of an attempt, and undefined for an error of ours. */
-  function problemOf(error: unknown, doing: string): string {
+  #problemOf(error: unknown, doing: string): string {
     if (error instanceof TooMuchWaits) return 'Too many users sign in at once: try again.';
     if (!(error instanceof SignInProblem)) throw error;
-    log.warn('a sign-in to the dashboard failed', { doing, code: error.code, why: error.message });
+    this.#log.warn('a sign-in to the dashboard failed', { doing, code: error.code, why: error.message });
     return error.message;
   }
 
   /** Throws {@link SignInProblem}. */
-  function sessionOf(signedIn: SignedIn): { readonly untilMs: number; readonly cookies: string[] } {
+  #sessionOf(signedIn: SignedIn): { readonly untilMs: number; readonly cookies: string[] } {
     const { claims, refreshToken } = signedIn;
     const untilMs = claims.exp * 1_000;
-    const seconds = Math.floor((untilMs - clock.now()) / 1_000);
+    const seconds = Math.floor((untilMs - this.#clock.now()) / 1_000);
     if (seconds <= 0)
       throw new SignInProblem('The ID token has expired already: compare the clock of the manager with that of the provider.', 'expired');
-    const identity = identityOf(signedIn, settings.identity, untilMs);
+    const identity = identityOf(signedIn, this.#settings.identity, untilMs);
     const stored: StoredSession = { identity, subject: claims.sub, ...omitUndefined({ refreshToken }) };
     // A session that only lacks its refresh token ends with the ID token.
-    const [whole, least] = [stored, { identity, subject: claims.sub }].map((each) => ready().sessions.seal(each));
+    const [whole, least] = [stored, { identity, subject: claims.sub }].map((each) => this.#ready().sessions.seal(each));
     const sealed = [whole, least].find((each) => each !== undefined && each.length <= VALUE_CHARACTERS_MAX);
     if (sealed === undefined)
       throw new SignInProblem(
         `Your session is larger than the ${Math.floor((VALUE_CHARACTERS_MAX * 3) / 4 / 1024)} KiB that fit into cookies: have the provider send fewer groups or claims.`,
         'too_large',
       );
-    return { untilMs, cookies: setCookies(SESSION, sealed, seconds, scope) };
+    return { untilMs, cookies: setCookies(SESSION, sealed, seconds, this.#scope) };
   }
 
-  const stored = (cookies: string | undefined): StoredSession | 'Ended' | undefined => {
-    const sealed = readCookie(cookies, SESSION, scope);
+  #stored(cookies: string | undefined): StoredSession | 'Ended' | undefined {
+    const sealed = readCookie(cookies, SESSION, this.#scope);
     if (sealed === undefined) return undefined;
-    const session = ready().sessions.open(sealed) as StoredSession | undefined;
-    return session === undefined || session.identity.untilMs <= clock.now() ? 'Ended' : session;
-  };
-
-  return {
-    name,
-    async begin(place) {
-      ready();
-      try {
-        const { url, ...secrets } = await client.authorizationUrl();
-        const pending: Pending = { kind: 'Pending', place: ownPlace(place), secrets, untilMs: clock.now() + PENDING_SECONDS * 1_000 };
-        return { location: url, cookies: setPending(pending, PENDING_SECONDS) };
-      } catch (error) {
-        return failed(problemOf(error, 'begin'), ownPlace(place));
-      }
-    },
-    async finish(query, cookies, address) {
-      const pending = opened(ready().pendings, readCookie(cookies, PENDING, scope), clock);
-      if (pending?.kind !== 'Pending') return failed(BEGIN_AGAIN);
-      try {
-        const session = sessionOf(await exchanges.run(address ?? '', () => client.redeem(query, pending.secrets)));
-        return { location: `${externalUrl}${pending.place}`, cookies: [...clearPending(), ...session.cookies] };
-      } catch (error) {
-        return failed(problemOf(error, 'finish'), pending.place);
-      }
-    },
-    problem(cookies) {
-      const last = opened(ready().pendings, readCookie(cookies, PENDING, scope), clock);
-      return last?.kind === 'Failed' ? { problem: last.problem, cookies: clearPending() } : { cookies: [] };
-    },
-    session(cookies) {
-      if (seals === undefined) return readCookie(cookies, SESSION, scope) === undefined ? undefined : 'NotReady';
-      const session = stored(cookies);
-      return typeof session === 'object' ? session.identity : session;
-    },
-    async refresh(cookies, address) {
-      const session = stored(cookies);
-      if (typeof session !== 'object' || session.refreshToken === undefined) return undefined;
-      const { refreshToken, subject } = session;
-      try {
-        const next = sessionOf(await exchanges.run(address ?? '', () => client.refresh(refreshToken, subject)));
-        return { leftMs: next.untilMs - clock.now(), cookies: next.cookies };
-      } catch (error) {
-        problemOf(error, 'refresh');
-        return undefined;
-      }
-    },
-    end: () => setCookies(SESSION, '', 0, scope),
-    close: () => client.close(),
-  };
+    const session = this.#ready().sessions.open(sealed) as StoredSession | undefined;
+    return session === undefined || session.identity.untilMs <= this.#clock.now() ? 'Ended' : session;
+  }
 }
 
 /** A place in the dashboard, which is in the fragment of its URL: no other site. A token in it would sign another user in. */

@@ -4,7 +4,7 @@ import type { ReadClient } from '../../shared/kube/client.ts';
 import { runController } from '../../shared/kube/controller.ts';
 import type { Informer } from '../../shared/kube/informer.ts';
 import { keyOfObject } from '../../shared/kube/keys.ts';
-import { createWorkqueue } from '../../shared/kube/workqueue.ts';
+import { createWorkqueue, type Workqueue } from '../../shared/kube/workqueue.ts';
 import { sleep, type Clock } from '../../shared/runtime/clock.ts';
 import type { Logger } from '../../shared/runtime/logger.ts';
 import { onAbort } from '../../shared/runtime/tasks.ts';
@@ -50,92 +50,109 @@ const KEPT_STANDING_BY_MS = 600_000;
  * Jobs there are. Call before the informer runs.
  */
 export function createOutcomeReporter(deps: OutcomeReporterDeps): OutcomeReporter {
-  const { kind, jobs, queues, keys: sealKeys, clock, log, metrics } = deps;
-  const keys = createWorkqueue({
-    name: 'outcomes',
-    clock,
-    rateLimit: { baseDelayMs: 100, maxDelayMs: 10_000 },
-    metrics: metrics.workqueues.of('outcomes'),
-  });
-  /** What is still to be told: a deleted Job is in no cache any more. */
-  const untold = new Map<
-    string,
-    { readonly ref: EndedAttempt; readonly uid: string; readonly outcome: Outcome; readonly sinceMs: number }
-  >();
-  let telling = false;
-  const tell = (ref: EndedAttempt, outcome: Outcome, uid: string): void => {
-    untold.delete(uid); // A later one moves to the end.
-    untold.set(uid, { ref, uid, outcome, sinceMs: clock.now() });
-    if (telling) keys.add(uid);
-    else forgetTold();
-  };
-  /** While another replica leads, what it has had time to tell is not kept; a sweep would find what it has not. */
-  const forgetTold = (): void => {
-    for (const [uid, { sinceMs }] of untold) {
-      if (sinceMs > clock.now() - KEPT_STANDING_BY_MS) return;
-      untold.delete(uid);
-    }
-  };
-  const seen = (job: DeepReadonly<Job>, outcome: Outcome | undefined): void => {
+  return new EndReporter(deps);
+}
+
+/** What is still to be told. */
+type Untold = { readonly ref: EndedAttempt; readonly uid: string; readonly outcome: Outcome; readonly sinceMs: number };
+
+class EndReporter implements OutcomeReporter {
+  readonly #deps: OutcomeReporterDeps;
+  readonly #keys: Workqueue;
+  /** By UID of the Job: a deleted one is in no cache any more. */
+  readonly #untold = new Map<string, Untold>();
+  #telling = false;
+
+  constructor(deps: OutcomeReporterDeps) {
+    this.#deps = deps;
+    const { kind, jobs, clock, metrics } = deps;
+    this.#keys = createWorkqueue({
+      name: 'outcomes',
+      clock,
+      rateLimit: { baseDelayMs: 100, maxDelayMs: 10_000 },
+      metrics: metrics.workqueues.of('outcomes'),
+    });
+    jobs.addHandler({
+      added: (job) => this.#seen(job, outcomeOf(kind, job)),
+      updated: (job, previous) => outcomeOf(kind, previous) === undefined && this.#seen(job, outcomeOf(kind, job)),
+      deleted: (job) => this.#seen(job, outcomeOfDeleted(kind, job)),
+    });
+  }
+
+  async run(signal: AbortSignal): Promise<void> {
+    const { jobs, log } = this.#deps;
+    const queue = this.#keys;
+    onAbort(signal, () => queue.shutDown());
+    if (signal.aborted) return;
+    this.#telling = true;
+    for (const uid of this.#untold.keys()) queue.add(uid);
+    const reconcile = (uid: string): Promise<void> => this.#reconcile(uid);
+    const tellingAll = runController({ name: 'outcomes', queue, concurrency: CONCURRENCY, reconcile, log });
+    const synced = await jobs.waitForSync(signal).then(
+      () => true,
+      () => false,
+    );
+    await Promise.all([tellingAll, synced ? this.#runSweeps(signal) : undefined]);
+  }
+
+  #seen(job: DeepReadonly<Job>, outcome: Outcome | undefined): void {
+    const { keys, log, metrics } = this.#deps;
     const ref = submissionOf(job);
     if (ref === undefined || outcome === undefined) return;
-    if (isSealedSubmission(sealKeys, job, ref)) return tell(endedAttempt(ref), outcome, job.metadata.uid);
+    if (isSealedSubmission(keys, job, ref)) return this.#tell(endedAttempt(ref), outcome, job.metadata.uid);
     metrics.untrusted.inc();
     log.warn('a Job says that it is of a submission of which it was not made', { job: keyOfObject(job) });
-  };
-  jobs.addHandler({
-    added: (job) => seen(job, outcomeOf(kind, job)),
-    updated: (job, previous) => outcomeOf(kind, previous) === undefined && seen(job, outcomeOf(kind, job)),
-    deleted: (job) => seen(job, outcomeOfDeleted(kind, job)),
-  });
+  }
 
-  async function reconcile(uid: string): Promise<void> {
-    const pending = untold.get(uid);
+  #tell(ref: EndedAttempt, outcome: Outcome, uid: string): void {
+    this.#untold.delete(uid); // A later one moves to the end.
+    this.#untold.set(uid, { ref, uid, outcome, sinceMs: this.#deps.clock.now() });
+    if (this.#telling) this.#keys.add(uid);
+    else this.#forgetTold();
+  }
+
+  /** While another replica leads, what it has had time to tell is not kept; a sweep would find what it has not. */
+  #forgetTold(): void {
+    for (const [uid, { sinceMs }] of this.#untold) {
+      if (sinceMs > this.#deps.clock.now() - KEPT_STANDING_BY_MS) return;
+      this.#untold.delete(uid);
+    }
+  }
+
+  async #reconcile(uid: string): Promise<void> {
+    const { queues, onEnded, metrics } = this.#deps;
+    const pending = this.#untold.get(uid);
     if (pending === undefined) return;
-    deps.onEnded?.(pending.ref, pending.uid, pending.outcome);
+    onEnded?.(pending.ref, pending.uid, pending.outcome);
     // Of a queue that is not served nobody waits. One that is served again finds what it has parked.
     const queue = queues().get(pending.ref.tenant);
     await queue?.finish(pending.ref, pending.outcome, pending.uid);
     if (queue !== undefined) metrics.outcomes.inc({ result: labelOf(pending.outcome) });
-    if (untold.get(uid) === pending) untold.delete(uid);
+    if (this.#untold.get(uid) === pending) this.#untold.delete(uid);
   }
 
-  async function sweep(tenant: string, queue: SubmissionQueue): Promise<boolean> {
-    try {
-      for await (const page of queue.parked()) {
-        for (const parked of page) {
-          const outcome = await outcomeOfParked(deps, tenant, parked);
-          if (outcome !== undefined) tell({ ...parked.ref, tenant, attempt: parked.attempt }, outcome, parked.uid);
-        }
-      }
-      return true;
-    } catch (error) {
-      log.warn('parked submissions could not be checked', { tenant, error });
-      return false;
-    }
-  }
-
-  async function runSweeps(signal: AbortSignal): Promise<void> {
+  async #runSweeps(signal: AbortSignal): Promise<void> {
+    const { queues, clock } = this.#deps;
     while (!signal.aborted) {
-      const swept = await Promise.all([...queues()].map(([tenant, queue]) => sweep(tenant, queue)));
+      const swept = await Promise.all([...queues()].map(([tenant, queue]) => this.#sweep(tenant, queue)));
       await sleep(clock, swept.every(Boolean) ? SWEEP_INTERVAL_MS : SWEEP_RETRY_MS, signal);
     }
   }
 
-  return {
-    async run(signal) {
-      onAbort(signal, () => keys.shutDown());
-      if (signal.aborted) return;
-      telling = true;
-      for (const uid of untold.keys()) keys.add(uid);
-      const tellingAll = runController({ name: 'outcomes', queue: keys, concurrency: CONCURRENCY, reconcile, log });
-      const synced = await jobs.waitForSync(signal).then(
-        () => true,
-        () => false,
-      );
-      await Promise.all([tellingAll, synced ? runSweeps(signal) : undefined]);
-    },
-  };
+  async #sweep(tenant: string, queue: SubmissionQueue): Promise<boolean> {
+    try {
+      for await (const page of queue.parked()) {
+        for (const parked of page) {
+          const outcome = await outcomeOfParked(this.#deps, tenant, parked);
+          if (outcome !== undefined) this.#tell({ ...parked.ref, tenant, attempt: parked.attempt }, outcome, parked.uid);
+        }
+      }
+      return true;
+    } catch (error) {
+      this.#deps.log.warn('parked submissions could not be checked', { tenant, error });
+      return false;
+    }
+  }
 }
 
 export const endedAttempt = ({ made, ...ref }: SealedSubmission): EndedAttempt => ({ ...ref, attempt: made.attempt });

@@ -59,71 +59,93 @@ const NOTHING = { accepted: 0, refused: 0 } as const;
 const ANSWER_MS = 3_000;
 
 export function createQueueReporter(deps: QueueReporterDeps): QueueReporter {
-  const { objects, client, queues, tenants, problems, askImpersonation, withdrawalProblem, unended, redisTroubles, sharedQueue } = deps;
-  const { clock, log, metrics } = deps;
-  const lasting = createLastingTroubles();
-  const results = new Map<string, { accepted: number; refused: number }>();
-  const impersonations = new Map<string, Impersonation>();
-  /** Whose series there are. */
-  const told = new Map<string, { readonly namespace: string; readonly submission_queue: string }>();
+  return new StatusReporter(deps);
+}
 
-  /** Undefined where Redis does not say. */
-  async function backlogOf(queue: SubmissionQueue | undefined): Promise<Backlog | undefined> {
-    if (queue?.backlog === undefined) return undefined;
-    let backlog: Backlog | undefined;
-    const asked = queue.backlog().then(
-      (found) => (backlog = found),
-      (error: unknown) => log.debug('the backlog of a queue could not be read', { error }),
-    );
-    return (await endsWithin(clock, ANSWER_MS, asked)) ? backlog : undefined;
+class StatusReporter implements QueueReporter {
+  readonly #deps: QueueReporterDeps;
+  readonly #lasting = createLastingTroubles();
+  readonly #results = new Map<string, { accepted: number; refused: number }>();
+  readonly #impersonations = new Map<string, Impersonation>();
+  /** Whose series there are. */
+  readonly #told = new Map<string, { readonly namespace: string; readonly submission_queue: string }>();
+
+  constructor(deps: QueueReporterDeps) {
+    this.#deps = deps;
   }
 
-  function measure(queue: string, { namespace, name }: Named, found: Backlog | undefined, parked: number): void {
-    const labels = { namespace, submission_queue: name };
-    told.set(queue, labels);
-    metrics.parked.set({ queue }, parked);
-    for (const result of ['accepted', 'refused', 'failed']) metrics.queueSubmissions.inc({ queue, result }, 0);
-    if (found === undefined) return;
-    metrics.backlog.set({ queue }, found.waiting);
-    metrics.oldest.set(labels, found.oldestMs === undefined ? 0 : Math.max(0, clock.now() - found.oldestMs) / 1000);
-    metrics.kept.set(labels, found.failed);
+  counted({ id, label }: Tenant, result: 'accepted' | 'refused' | 'failed'): void {
+    this.#deps.metrics.queueSubmissions.inc({ queue: label, result });
+    const counts = this.#results.get(id) ?? { ...NOTHING };
+    if (result !== 'failed') counts[result]++;
+    this.#results.set(id, counts);
+  }
+
+  impersonation({ id, as }: Tenant, problem: string | undefined): void {
+    if (as !== undefined) this.#impersonations.set(id, { account: as.name, problem });
+  }
+
+  async run(signal: AbortSignal): Promise<void> {
+    const { objects, redisTroubles, clock, log, metrics } = this.#deps;
+    metrics.backlog.reset();
+    metrics.parked.reset();
+    while (!signal.aborted) {
+      const all = objects.list();
+      this.#forgetGone(new Set(all.map(({ metadata }) => metadata.uid)), new Set(all.map(labelOf)));
+      const troubles = this.#lasting.seen(redisTroubles(), clock.monotonic());
+      await Promise.all([
+        this.#reportShared(troubles).catch((error: unknown) => {
+          if (!signal.aborted) log.warn('the shared queue of submissions could not be described', { error });
+        }),
+        ...all.map((object) =>
+          this.#report(object, troubles, signal).catch((error: unknown) => {
+            if (!signal.aborted && !isNotFound(error)) log.warn('the status of a SubmissionQueue could not be written', { error });
+          }),
+        ),
+      ]);
+      await sleep(clock, INTERVAL_MS, signal);
+    }
+  }
+
+  #forgetGone(ids: ReadonlySet<string>, labels: ReadonlySet<string>): void {
+    const { metrics } = this.#deps;
+    for (const [queue, of] of this.#told) {
+      if (labels.has(queue) || queue === SHARED_TENANT) continue;
+      this.#told.delete(queue);
+      for (const gauge of [metrics.backlog, metrics.parked]) gauge.remove({ queue });
+      for (const gauge of [metrics.oldest, metrics.kept]) gauge.remove(of);
+    }
+    for (const each of [this.#results, this.#impersonations])
+      for (const id of each.keys()) if (!ids.has(id) && id !== SHARED_TENANT) each.delete(id);
   }
 
   /** No object tells of the queue that flags describe. */
-  async function reportShared(troubles: readonly RedisTrouble[] | undefined): Promise<void> {
+  async #reportShared(troubles: readonly RedisTrouble[] | undefined): Promise<void> {
+    const { queues, tenants, unended, sharedQueue } = this.#deps;
     const [queue, tenant] = [queues().get(SHARED_TENANT), tenants().get(SHARED_TENANT)];
     if (queue === undefined || tenant === undefined) return;
-    const [found, parked] = [await backlogOf(queue), unended(SHARED_TENANT)];
-    measure(SHARED_TENANT, { namespace: '', name: SHARED_TENANT }, found, parked);
-    const { accepted, refused } = results.get(SHARED_TENANT) ?? NOTHING;
+    const [found, parked] = [await this.#backlogOf(queue), unended(SHARED_TENANT)];
+    this.#measure(SHARED_TENANT, { namespace: '', name: SHARED_TENANT }, found, parked);
+    const { accepted, refused } = this.#results.get(SHARED_TENANT) ?? NOTHING;
     const told = { ...tenant.redis, parked, accepted, refused, ...omitUndefined({ backlog: found?.waiting, oldestMs: found?.oldestMs }) };
     await sharedQueue.write(told, troubles);
   }
 
-  /** Of a tenant who has submitted nothing yet nobody else knows; and who was refused may be let by now, though nothing is submitted. */
-  async function impersonationProblemOf(tenant: Tenant | undefined, signal: AbortSignal): Promise<string | undefined> {
-    if (tenant?.as === undefined) return undefined;
-    const known = impersonations.get(tenant.id);
-    if (known?.account === tenant.as.name && known.problem === undefined) return undefined;
-    const problem = await askImpersonation(tenant, signal);
-    impersonations.set(tenant.id, { account: tenant.as.name, problem });
-    return problem;
-  }
-
-  async function report(
+  async #report(
     object: ReturnType<QueueReporterDeps['objects']['list']>[number],
     troubles: readonly RedisTrouble[] | undefined,
     signal: AbortSignal,
   ): Promise<void> {
+    const { client, queues, tenants, problems, withdrawalProblem, unended, clock } = this.#deps;
     const { uid } = object.metadata;
     const [label, problem] = [labelOf(object), problems().get(uid)];
-    const found = problem === undefined ? await backlogOf(queues().get(uid)) : undefined;
+    const found = problem === undefined ? await this.#backlogOf(queues().get(uid)) : undefined;
     const backlog = found?.waiting;
-    const { accepted, refused } = results.get(uid) ?? NOTHING;
+    const { accepted, refused } = this.#results.get(uid) ?? NOTHING;
     const parked = unended(uid);
-    measure(label, object.metadata, found, parked);
+    this.#measure(label, object.metadata, found, parked);
     const tenant = tenants().get(uid);
-    const impersonationProblem = problem === undefined ? await impersonationProblemOf(tenant, signal) : undefined;
+    const impersonationProblem = problem === undefined ? await this.#impersonationProblemOf(tenant, signal) : undefined;
     const facts = {
       problem,
       impersonationProblem,
@@ -141,45 +163,37 @@ export function createQueueReporter(deps: QueueReporterDeps): QueueReporter {
     await client.patchStatus(SUBMISSION_QUEUES, objectKey(object), patch, { fieldManager: MANAGER_FIELD_MANAGER });
   }
 
-  function forgetGone(ids: ReadonlySet<string>, labels: ReadonlySet<string>): void {
-    for (const [queue, of] of told) {
-      if (labels.has(queue) || queue === SHARED_TENANT) continue;
-      told.delete(queue);
-      for (const gauge of [metrics.backlog, metrics.parked]) gauge.remove({ queue });
-      for (const gauge of [metrics.oldest, metrics.kept]) gauge.remove(of);
-    }
-    for (const each of [results, impersonations]) for (const id of each.keys()) if (!ids.has(id) && id !== SHARED_TENANT) each.delete(id);
+  /** Undefined where Redis does not say. */
+  async #backlogOf(queue: SubmissionQueue | undefined): Promise<Backlog | undefined> {
+    const { clock, log } = this.#deps;
+    if (queue?.backlog === undefined) return undefined;
+    let backlog: Backlog | undefined;
+    const asked = queue.backlog().then(
+      (found) => (backlog = found),
+      (error: unknown) => log.debug('the backlog of a queue could not be read', { error }),
+    );
+    return (await endsWithin(clock, ANSWER_MS, asked)) ? backlog : undefined;
   }
 
-  return {
-    counted({ id, label }, result) {
-      metrics.queueSubmissions.inc({ queue: label, result });
-      const counts = results.get(id) ?? { ...NOTHING };
-      if (result !== 'failed') counts[result]++;
-      results.set(id, counts);
-    },
-    impersonation({ id, as }, problem) {
-      if (as !== undefined) impersonations.set(id, { account: as.name, problem });
-    },
-    async run(signal) {
-      metrics.backlog.reset();
-      metrics.parked.reset();
-      while (!signal.aborted) {
-        const all = objects.list();
-        forgetGone(new Set(all.map(({ metadata }) => metadata.uid)), new Set(all.map(labelOf)));
-        const troubles = lasting.seen(redisTroubles(), clock.monotonic());
-        await Promise.all([
-          reportShared(troubles).catch((error: unknown) => {
-            if (!signal.aborted) log.warn('the shared queue of submissions could not be described', { error });
-          }),
-          ...all.map((object) =>
-            report(object, troubles, signal).catch((error: unknown) => {
-              if (!signal.aborted && !isNotFound(error)) log.warn('the status of a SubmissionQueue could not be written', { error });
-            }),
-          ),
-        ]);
-        await sleep(clock, INTERVAL_MS, signal);
-      }
-    },
-  };
+  #measure(queue: string, { namespace, name }: Named, found: Backlog | undefined, parked: number): void {
+    const { clock, metrics } = this.#deps;
+    const labels = { namespace, submission_queue: name };
+    this.#told.set(queue, labels);
+    metrics.parked.set({ queue }, parked);
+    for (const result of ['accepted', 'refused', 'failed']) metrics.queueSubmissions.inc({ queue, result }, 0);
+    if (found === undefined) return;
+    metrics.backlog.set({ queue }, found.waiting);
+    metrics.oldest.set(labels, found.oldestMs === undefined ? 0 : Math.max(0, clock.now() - found.oldestMs) / 1000);
+    metrics.kept.set(labels, found.failed);
+  }
+
+  /** Of a tenant who has submitted nothing yet nobody else knows; and who was refused may be let by now, though nothing is submitted. */
+  async #impersonationProblemOf(tenant: Tenant | undefined, signal: AbortSignal): Promise<string | undefined> {
+    if (tenant?.as === undefined) return undefined;
+    const known = this.#impersonations.get(tenant.id);
+    if (known?.account === tenant.as.name && known.problem === undefined) return undefined;
+    const problem = await this.#deps.askImpersonation(tenant, signal);
+    this.#impersonations.set(tenant.id, { account: tenant.as.name, problem });
+    return problem;
+  }
 }

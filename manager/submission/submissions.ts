@@ -17,9 +17,9 @@ import type { SubmissionMetrics } from './submission-metrics.ts';
 import { askImpersonation } from './ask-impersonation.ts';
 import { runConsumer } from './consumer.ts';
 import type { SubmissionEndpointsDeps } from './submission-endpoints.ts';
-import { createTenantGate } from './tenant-gate.ts';
+import { createTenantGate, type TenantGate } from './tenant-gate.ts';
 import { gatedQueue } from './gated-queue.ts';
-import { createIntake } from './intake.ts';
+import { createIntake, type Intake } from './intake.ts';
 import { ended } from './ledger.ts';
 import { createSubmissionLedger, type SubmissionLedger } from './ledger-store.ts';
 import { createNotedJobs, type NotedJobs } from './noted-jobs.ts';
@@ -120,27 +120,10 @@ export function createSubmissions(deps: SubmissionsDeps): Submissions {
   return source === undefined ? notedJobs(undefined) : fromQueues(deps, source, notedJobs);
 }
 
-function fromQueues(
-  {
-    kind,
-    home,
-    fenced,
-    jobs,
-    objects,
-    ledgerNamespace,
-    carryNamespaces,
-    keys,
-    rules,
-    tenantRules,
-    redisTroubles,
-    namespaceUid,
-    clock,
-    log,
-    metrics,
-  }: SubmissionsDeps,
-  source: SubmissionSource,
-  notedJobs: (ledger: SubmissionLedger) => NotedJobs,
-): Submissions {
+function fromQueues(deps: SubmissionsDeps, source: SubmissionSource, notedJobs: (ledger: SubmissionLedger) => NotedJobs): Submissions {
+  const { kind, home, fenced, jobs, objects, ledgerNamespace, carryNamespaces, keys, rules, tenantRules, redisTroubles, namespaceUid } =
+    deps;
+  const { clock, log, metrics } = deps;
   const common = { keys, clock, log, metrics: metrics.submission };
   const intakeLog = log.with({ part: 'intake' });
   const clientFor = createTenantClients({
@@ -151,21 +134,8 @@ function fromQueues(
   });
   const unended = countUnendedJobs(keys, () => gate.ended());
   jobs.addHandler(unended.handler);
-  const gate = createTenantGate({
-    rate: createRateLimiter({ ...(source.rate ?? { qps: 0, burst: 1 }), clock }),
-    turnsMax: source.turnsMax ?? DEFAULT_TURNS_MAX,
-    unended: unended.of,
-    onTurn: ({ label }, waitedMs) => metrics.submission.turnWait.observe({ queue: label }, waitedMs / 1_000),
-    clock,
-  });
-  const ledger = createSubmissionLedger({
-    client: home,
-    namespace: ledgerNamespace,
-    runs: ({ job }) => !jobs.hasSynced() || jobs.get(job) !== undefined,
-    clock,
-    log: log.with({ part: 'ledger' }),
-    metrics: metrics.ledger,
-  });
+  const gate = createGate(deps, source, unended.of);
+  const ledger = createLedger(deps);
   const noted = notedJobs(ledger);
   const intake = createIntake({
     ...source,
@@ -216,18 +186,46 @@ function fromQueues(
   return {
     isNoted: noted.isNoted,
     endings: createLogTailReporter({ queues, jobs, keys, clock, log: intakeLog }),
-    run: (signal) =>
-      allOrNone(signal, [
-        (each) => ledger.run(each),
-        (each) => noted.run(each),
-        async (each) => {
-          await ledger.loaded(each);
-          await intake.run(each);
-        },
-        ...[queueReporter, withdrawnJobs, unadmittableJobs, reporter, progress].map((part) => async (each: AbortSignal) => {
-          await intake.ready(each);
-          await part.run(each);
-        }),
-      ]),
+    run: (signal) => runAll({ ledger, noted, intake }, [queueReporter, withdrawnJobs, unadmittableJobs, reporter, progress], signal),
   };
+}
+
+const createGate = ({ clock, metrics }: SubmissionsDeps, source: SubmissionSource, unended: (tenant: string) => number): TenantGate =>
+  createTenantGate({
+    rate: createRateLimiter({ ...(source.rate ?? { qps: 0, burst: 1 }), clock }),
+    turnsMax: source.turnsMax ?? DEFAULT_TURNS_MAX,
+    unended,
+    onTurn: ({ label }, waitedMs) => metrics.submission.turnWait.observe({ queue: label }, waitedMs / 1_000),
+    clock,
+  });
+
+const createLedger = ({ home, ledgerNamespace, jobs, clock, log, metrics }: SubmissionsDeps): SubmissionLedger =>
+  createSubmissionLedger({
+    client: home,
+    namespace: ledgerNamespace,
+    runs: ({ job }) => !jobs.hasSynced() || jobs.get(job) !== undefined,
+    clock,
+    log: log.with({ part: 'ledger' }),
+    metrics: metrics.ledger,
+  });
+
+type Running = { run(signal: AbortSignal): Promise<void> };
+
+function runAll(
+  { ledger, noted, intake }: { readonly ledger: SubmissionLedger; readonly noted: NotedJobs; readonly intake: Intake },
+  others: readonly Running[],
+  signal: AbortSignal,
+): Promise<void> {
+  return allOrNone(signal, [
+    (each) => ledger.run(each),
+    (each) => noted.run(each),
+    async (each) => {
+      await ledger.loaded(each);
+      await intake.run(each);
+    },
+    ...others.map((part) => async (each: AbortSignal) => {
+      await intake.ready(each);
+      await part.run(each);
+    }),
+  ]);
 }

@@ -30,115 +30,131 @@ type Waiting = { readonly tenant: Tenant; readonly known: boolean; readonly begi
 /** Tokens of a tenant's own rate: at most those of a second. */
 type Bucket = { tokens: number; countedAtMs: number };
 
-export function createTenantGate({ rate, turnsMax, unended, onTurn, clock }: TenantGateDeps): TenantGate {
-  const order = createWeightedFairQueue<Waiting>();
-  const inFlight = new Map<string, number>();
+export function createTenantGate(deps: TenantGateDeps): TenantGate {
+  return new FairGate(deps);
+}
+
+class FairGate implements TenantGate {
+  readonly #deps: TenantGateDeps;
+  readonly #order = createWeightedFairQueue<Waiting>();
+  readonly #inFlight = new Map<string, number>();
   /** Of those under way, how many will add a Job. */
-  const adding = new Map<string, number>();
-  const buckets = new Map<string, Bucket>();
-  const rates = new Map<string, number>();
-  const perTenantMax = Math.max(1, Math.ceil(turnsMax / 2));
-  let total = 0;
-  let pumping = false;
-  let timer: { cancel(): void } | undefined;
+  readonly #adding = new Map<string, number>();
+  readonly #buckets = new Map<string, Bucket>();
+  readonly #rates = new Map<string, number>();
+  readonly #perTenantMax: number;
+  #total = 0;
+  #pumping = false;
+  #timer: { cancel(): void } | undefined;
 
-  const hasRoom = ({ tenant: { id, limits }, known }: Waiting): boolean =>
-    (inFlight.get(id) ?? 0) < perTenantMax && (known || unended(id) + (adding.get(id) ?? 0) < limits.parked);
-
-  function mayGo(waiting: Waiting): boolean {
-    return waiting.gone || (hasRoom(waiting) && tokensOf(waiting.tenant) >= 1);
+  constructor(deps: TenantGateDeps) {
+    this.#deps = deps;
+    this.#perTenantMax = Math.max(1, Math.ceil(deps.turnsMax / 2));
   }
 
-  function tokensOf({ id, limits: { perSecond } }: Tenant): number {
-    if (perSecond === Infinity) return 1;
-    const nowMs = clock.now();
-    const { tokens, countedAtMs } = buckets.get(id) ?? { tokens: perSecond, countedAtMs: nowMs };
-    const now = Math.min(perSecond, tokens + ((nowMs - countedAtMs) * perSecond) / 1_000);
-    buckets.set(id, { tokens: now, countedAtMs: nowMs });
-    return now;
+  async turn<T>(tenant: Tenant, known: boolean, work: () => Promise<T>, signal: AbortSignal): Promise<T> {
+    signal.throwIfAborted();
+    const { onTurn, clock } = this.#deps;
+    const { id, limits } = tenant;
+    const askedAtMs = clock.now();
+    const begun = Promise.withResolvers<void>();
+    const begin = (): void => {
+      this.#began(id, known);
+      begun.resolve();
+    };
+    const waiting: Waiting = { tenant, known, begin, gone: false };
+    const leave = (): void => {
+      waiting.gone = true;
+      begun.reject(signal.reason);
+    };
+    signal.addEventListener('abort', leave, { once: true });
+    if (limits.perSecond !== Infinity) this.#rates.set(id, limits.perSecond);
+    this.#order.add(id, tenant.weight, waiting);
+    void this.#pump();
+    try {
+      await begun.promise;
+    } finally {
+      signal.removeEventListener('abort', leave);
+    }
+    onTurn?.(tenant, clock.now() - askedAtMs);
+    try {
+      return await work();
+    } finally {
+      this.#count(id, known, -1);
+      void this.#pump();
+    }
+  }
+
+  ended(): void {
+    void this.#pump();
+  }
+
+  #began(id: string, known: boolean): void {
+    this.#count(id, known, 1);
+    const bucket = this.#buckets.get(id);
+    if (bucket !== undefined) bucket.tokens -= 1;
+  }
+
+  #count(id: string, known: boolean, difference: 1 | -1): void {
+    this.#total += difference;
+    add(this.#inFlight, id, difference);
+    if (!known) add(this.#adding, id, difference);
   }
 
   /** One at a time: who goes is chosen when the token is there, and not when it is asked for. */
-  async function pump(): Promise<void> {
-    if (pumping) return;
-    pumping = true;
+  async #pump(): Promise<void> {
+    if (this.#pumping) return;
+    this.#pumping = true;
     try {
-      while (total < turnsMax) {
-        const next = order.next(mayGo);
+      while (this.#total < this.#deps.turnsMax) {
+        const next = this.#order.next((waiting) => this.#mayGo(waiting));
         if (next === undefined) break;
         if (next.gone) continue;
         next.begin();
-        await rate.acquire();
+        await this.#deps.rate.acquire();
       }
     } finally {
-      pumping = false;
+      this.#pumping = false;
     }
-    waitForTokens();
+    this.#waitForTokens();
+  }
+
+  #mayGo(waiting: Waiting): boolean {
+    return waiting.gone || (this.#hasRoom(waiting) && this.#tokensOf(waiting.tenant) >= 1);
+  }
+
+  #hasRoom({ tenant: { id, limits }, known }: Waiting): boolean {
+    if ((this.#inFlight.get(id) ?? 0) >= this.#perTenantMax) return false;
+    return known || this.#deps.unended(id) + (this.#adding.get(id) ?? 0) < limits.parked;
+  }
+
+  #tokensOf({ id, limits: { perSecond } }: Tenant): number {
+    if (perSecond === Infinity) return 1;
+    const nowMs = this.#deps.clock.now();
+    const { tokens, countedAtMs } = this.#buckets.get(id) ?? { tokens: perSecond, countedAtMs: nowMs };
+    const now = Math.min(perSecond, tokens + ((nowMs - countedAtMs) * perSecond) / 1_000);
+    this.#buckets.set(id, { tokens: now, countedAtMs: nowMs });
+    return now;
   }
 
   /** Whoever waits for nothing but its own rate is woken by a timer; everything else that is waited for tells. */
-  function waitForTokens(): void {
-    timer?.cancel();
-    timer = undefined;
+  #waitForTokens(): void {
+    this.#timer?.cancel();
+    this.#timer = undefined;
     let soonestMs = Infinity;
-    for (const id of order.keys()) {
-      const bucket = buckets.get(id);
-      const perSecond = rates.get(id) ?? Infinity;
+    for (const id of this.#order.keys()) {
+      const bucket = this.#buckets.get(id);
+      const perSecond = this.#rates.get(id) ?? Infinity;
       if (bucket !== undefined && bucket.tokens < 1 && perSecond !== Infinity) {
         soonestMs = Math.min(soonestMs, ((1 - bucket.tokens) * 1_000) / perSecond);
       }
     }
-    if (soonestMs !== Infinity) timer = clock.schedule(() => void pump(), Math.ceil(soonestMs));
+    if (soonestMs !== Infinity) this.#timer = this.#deps.clock.schedule(() => void this.#pump(), Math.ceil(soonestMs));
   }
+}
 
-  const add = (counts: Map<string, number>, id: string, difference: 1 | -1): void => {
-    const now = (counts.get(id) ?? 0) + difference;
-    if (now === 0) counts.delete(id);
-    else counts.set(id, now);
-  };
-
-  return {
-    async turn(tenant, known, work, signal) {
-      signal.throwIfAborted();
-      const { id, limits } = tenant;
-      const askedAtMs = clock.now();
-      const begun = Promise.withResolvers<void>();
-      const waiting: Waiting = {
-        tenant,
-        known,
-        begin: () => {
-          total++;
-          add(inFlight, id, 1);
-          if (!known) add(adding, id, 1);
-          const bucket = buckets.get(id);
-          if (bucket !== undefined) bucket.tokens -= 1;
-          begun.resolve();
-        },
-        gone: false,
-      };
-      const leave = (): void => {
-        waiting.gone = true;
-        begun.reject(signal.reason);
-      };
-      signal.addEventListener('abort', leave, { once: true });
-      if (limits.perSecond !== Infinity) rates.set(id, limits.perSecond);
-      order.add(id, tenant.weight, waiting);
-      void pump();
-      try {
-        await begun.promise;
-      } finally {
-        signal.removeEventListener('abort', leave);
-      }
-      onTurn?.(tenant, clock.now() - askedAtMs);
-      try {
-        return await work();
-      } finally {
-        total--;
-        add(inFlight, id, -1);
-        if (!known) add(adding, id, -1);
-        void pump();
-      }
-    },
-    ended: () => void pump(),
-  };
+function add(counts: Map<string, number>, id: string, difference: 1 | -1): void {
+  const now = (counts.get(id) ?? 0) + difference;
+  if (now === 0) counts.delete(id);
+  else counts.set(id, now);
 }

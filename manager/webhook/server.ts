@@ -1,7 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { createServer } from 'node:https';
 import type { Clock } from '../../shared/runtime/clock.ts';
-import { createByteRoom } from '../../shared/runtime/byte-room.ts';
+import { createByteRoom, type ByteRoom } from '../../shared/runtime/byte-room.ts';
 import { answer, boundTo, parseAddress, pathOf, SERVER_LIMITS } from '../../shared/runtime/http-server.ts';
 import { keepConnections, WITHOUT_TIMERS } from '../../shared/runtime/kept-connections.ts';
 import type { ConnectionLimits } from '../../shared/runtime/connection-limits.ts';
@@ -83,38 +83,64 @@ const CONNECTION_LIMITS: ConnectionLimits = {
 };
 const HANDSHAKE_TIMEOUT_MS = API_SERVER_WAIT_MS;
 
-export function createWebhookServer({
-  kind,
-  certificate,
-  identities,
-  onSharedIdentity,
-  onPassed,
-  rules,
-  metrics,
-  clock,
-  log,
-}: WebhookDeps): WebhookServer {
-  const webhooks: Readonly<Record<string, Webhook>> = {
-    '/mutate': (request) => mutate(kind, request, rules),
-    '/mutate-unlabelled': (request) => mutateUnlabelled(kind, request, rules),
-    '/override': (request) => noteOverride(request, clock.now()),
-    '/validate': (request, address) => {
-      const { userInfo, fieldManager, object: job, oldObject: oldJob } = request;
-      const { username, uid, groups } = userInfo;
-      const { writer, sharesIdentity } = recognize(username, fieldManager, identities);
-      if (sharesIdentity) onSharedIdentity(username ?? '', fieldManager ?? '');
-      const response = validate(kind, request, identities, rules);
-      const isStored = response.allowed && request.dryRun !== true && request.subResource === undefined && writer !== 'Manager';
-      if (isStored && request.operation === 'UPDATE' && username !== undefined && job !== undefined && oldJob !== undefined)
-        onPassed?.({ user: { username, ...omitUndefined({ uid, groups }) }, job, oldJob, address });
-      return response;
-    },
-  };
+export function createWebhookServer(deps: WebhookDeps): WebhookServer {
+  return new JobWebhooks(deps);
+}
 
-  const room = createByteRoom({ bytes: LARGE_BODIES_BYTES, waitMs: API_SERVER_WAIT_MS - ANSWER_MS, clock });
+class JobWebhooks implements WebhookServer {
+  readonly handler: WebhookServer['handler'] = (request, response) => this.#handle(request, response);
+  readonly #deps: WebhookDeps;
+  readonly #webhooks: Readonly<Record<string, Webhook>>;
+  readonly #room: ByteRoom;
 
-  const handler = async (request: IncomingMessage, response: ServerResponse): Promise<void> => {
-    const webhook = webhooks[pathOf(request)];
+  constructor(deps: WebhookDeps) {
+    const { kind, rules, clock } = deps;
+    this.#deps = deps;
+    this.#webhooks = {
+      '/mutate': (request) => mutate(kind, request, rules),
+      '/mutate-unlabelled': (request) => mutateUnlabelled(kind, request, rules),
+      '/override': (request) => noteOverride(request, clock.now()),
+      '/validate': (request, address) => this.#validate(request, address),
+    };
+    this.#room = createByteRoom({ bytes: LARGE_BODIES_BYTES, waitMs: API_SERVER_WAIT_MS - ANSWER_MS, clock });
+  }
+
+  async listen(address: string, signal?: AbortSignal): Promise<ListeningWebhook> {
+    const { certificate, clock } = this.#deps;
+    const { host, port } = parseAddress(address);
+    const shown = await certificate.first(signal);
+    const options = { maxHeaderSize: SERVER_LIMITS.maxHeaderSize, handshakeTimeout: HANDSHAKE_TIMEOUT_MS, ...WITHOUT_TIMERS };
+    const server = createServer({ ...options, ...shown }, (request, response) => this.#serve(request, response));
+    const connections = keepConnections(server, CONNECTION_LIMITS, clock);
+    await new Promise<void>((resolve, reject) => {
+      server.once('error', reject);
+      server.listen(port, host, resolve);
+    });
+    const stopFollowing = certificate.follow(shown, (next) => server.setSecureContext(next));
+    return {
+      url: `https://${boundTo(server)}`,
+      drain: connections.drain,
+      close: () => {
+        stopFollowing();
+        return connections.close();
+      },
+    };
+  }
+
+  #serve(request: IncomingMessage, response: ServerResponse): void {
+    const { log } = this.#deps;
+    this.#handle(request, response).catch((error: unknown) => {
+      // Any client may begin a request and disconnect.
+      if (request.destroyed && !request.complete) return log.debug('a webhook request was not finished', { error });
+      log.error('a webhook call failed', { path: pathOf(request), error });
+      if (response.headersSent) response.destroy();
+      else answer(response, 500, 'text/plain', 'internal error\n');
+    });
+  }
+
+  async #handle(request: IncomingMessage, response: ServerResponse): Promise<void> {
+    const { kind, clock, metrics } = this.#deps;
+    const webhook = this.#webhooks[pathOf(request)];
     if (webhook === undefined) return answer(response, 404, 'text/plain', 'not found\n');
     if (request.method !== 'POST') return answer(response, 405, 'text/plain', 'only POST is served here\n');
     // A closed connection has no address.
@@ -133,7 +159,7 @@ export function createWebhookServer({
     }
     if (bytes <= SMALL_BODY_BYTES) return record(judge(await readBody(request, bytes), kind.others, judged, response));
     // The body is not read meanwhile: it waits on the client's side.
-    const giveBack = await room.take(bytes, roomWaitMs(request));
+    const giveBack = await this.#room.take(bytes, roomWaitMs(request));
     if (giveBack === undefined) {
       record('error');
       return refuse(response, 503, 'too many large reviews at once; try again');
@@ -143,41 +169,20 @@ export function createWebhookServer({
     } finally {
       giveBack();
     }
-  };
+  }
 
-  const serve = (request: IncomingMessage, response: ServerResponse): void => {
-    handler(request, response).catch((error: unknown) => {
-      // Any client may begin a request and disconnect.
-      if (request.destroyed && !request.complete) return log.debug('a webhook request was not finished', { error });
-      log.error('a webhook call failed', { path: pathOf(request), error });
-      if (response.headersSent) response.destroy();
-      else answer(response, 500, 'text/plain', 'internal error\n');
-    });
-  };
-
-  return {
-    handler,
-    listen: async (address, signal) => {
-      const { host, port } = parseAddress(address);
-      const shown = await certificate.first(signal);
-      const options = { maxHeaderSize: SERVER_LIMITS.maxHeaderSize, handshakeTimeout: HANDSHAKE_TIMEOUT_MS, ...WITHOUT_TIMERS };
-      const server = createServer({ ...options, ...shown }, serve);
-      const connections = keepConnections(server, CONNECTION_LIMITS, clock);
-      await new Promise<void>((resolve, reject) => {
-        server.once('error', reject);
-        server.listen(port, host, resolve);
-      });
-      const stopFollowing = certificate.follow(shown, (next) => server.setSecureContext(next));
-      return {
-        url: `https://${boundTo(server)}`,
-        drain: connections.drain,
-        close: () => {
-          stopFollowing();
-          return connections.close();
-        },
-      };
-    },
-  };
+  #validate(request: AdmissionRequest, address: string | undefined): AdmissionResponse {
+    const { kind, identities, rules, onSharedIdentity, onPassed } = this.#deps;
+    const { userInfo, fieldManager, object: job, oldObject: oldJob } = request;
+    const { username, uid, groups } = userInfo;
+    const { writer, sharesIdentity } = recognize(username, fieldManager, identities);
+    if (sharesIdentity) onSharedIdentity(username ?? '', fieldManager ?? '');
+    const response = validate(kind, request, identities, rules);
+    const isStored = response.allowed && request.dryRun !== true && request.subResource === undefined && writer !== 'Manager';
+    if (isStored && request.operation === 'UPDATE' && username !== undefined && job !== undefined && oldJob !== undefined)
+      onPassed?.({ user: { username, ...omitUndefined({ uid, groups }) }, job, oldJob, address });
+    return response;
+  }
 }
 
 /**

@@ -91,27 +91,8 @@ export async function startPrograms(options: ProgramsOptions): Promise<RunningPr
   launch('redis', [env['REDIS_SERVER'] ?? 'redis-server', redisFile], () => accepts(ports.redis));
   await options.prepare();
 
-  const tls = path.join(directory, 'webhook-tls');
-  mkdirSync(tls);
-  writeFileSync(path.join(tls, 'tls.crt'), webhook.certificate.certPem);
-  writeFileSync(path.join(tls, 'tls.key'), webhook.certificate.keyPem, { mode: 0o600 });
-  const managerFlags = [
-    `--kubeconfig=${options.managerKubeconfigFile}`,
-    `--history-store=${historyStore}`,
-    `--record-key-secret=${SYSTEM_NAMESPACE}/switchyard-manager-record-key`,
-    `--webhook-bind-address=127.0.0.1:${webhook.port}`,
-    // Nothing else would serve it.
-    '--webhook-shutdown-delay=0',
-    '--carry-namespaces=default',
-    `--webhook-tls-cert-file=${path.join(tls, 'tls.crt')}`,
-    `--webhook-tls-key-file=${path.join(tls, 'tls.key')}`,
-    ...(options.canaryQueue === undefined ? [] : ['--canary-interval=1m', `--canary-queue=${options.canaryQueue}`]),
-    ...(options.apiPort === undefined ? [] : [`--api-bind-address=127.0.0.1:${options.apiPort}`]),
-    ...(options.dashboardPort === undefined
-      ? []
-      : [`--dashboard-bind-address=127.0.0.1:${options.dashboardPort}`, '--dashboard-live-logs']),
-  ];
-  launchOurs('switchyard-manager', 'manager/main.ts', managerFlags, { SWITCHYARD_REDIS_URL: redisUrl });
+  const flags = managerFlags(options, historyStore, writeWebhookCertificate(directory, webhook.certificate));
+  launchOurs('switchyard-manager', 'manager/main.ts', flags, { SWITCHYARD_REDIS_URL: redisUrl });
   // Pods are gone with the end of their Job: whoever tries things out wants to see what they wrote all the same.
   for (const { name, kubeconfigFile } of workers)
     launchOurs(workerName(name), 'worker/main.ts', [`--kubeconfig=${kubeconfigFile}`, '--keep-logs=All']);
@@ -138,6 +119,35 @@ export async function startPrograms(options: ProgramsOptions): Promise<RunningPr
       return text.split('\n').filter((line) => line.startsWith(EXTERNAL_JOBS_METRIC));
     },
   };
+}
+
+/** `tls`: the folder of the webhook's certificate. */
+const managerFlags = (
+  { managerKubeconfigFile, webhook, canaryQueue, apiPort, dashboardPort }: ProgramsOptions,
+  historyStore: string,
+  tls: string,
+): readonly string[] => [
+  `--kubeconfig=${managerKubeconfigFile}`,
+  `--history-store=${historyStore}`,
+  `--record-key-secret=${SYSTEM_NAMESPACE}/switchyard-manager-record-key`,
+  `--webhook-bind-address=127.0.0.1:${webhook.port}`,
+  // Nothing else would serve it.
+  '--webhook-shutdown-delay=0',
+  '--carry-namespaces=default',
+  `--webhook-tls-cert-file=${path.join(tls, 'tls.crt')}`,
+  `--webhook-tls-key-file=${path.join(tls, 'tls.key')}`,
+  ...(canaryQueue === undefined ? [] : ['--canary-interval=1m', `--canary-queue=${canaryQueue}`]),
+  ...(apiPort === undefined ? [] : [`--api-bind-address=127.0.0.1:${apiPort}`]),
+  ...(dashboardPort === undefined ? [] : [`--dashboard-bind-address=127.0.0.1:${dashboardPort}`, '--dashboard-live-logs']),
+];
+
+/** Returns the folder that it is in. */
+function writeWebhookCertificate(directory: string, { certPem, keyPem }: Certificate): string {
+  const tls = path.join(directory, 'webhook-tls');
+  mkdirSync(tls);
+  writeFileSync(path.join(tls, 'tls.crt'), certPem);
+  writeFileSync(path.join(tls, 'tls.key'), keyPem, { mode: 0o600 });
+  return tls;
 }
 
 const workerName = (cluster: ClusterName): PortName => `switchyard-worker-${cluster}`;

@@ -51,46 +51,9 @@ export function followByManager(
       const pod = podOf(seen);
       if (begun.has(seen.pod) || seen.phase === 'Pending' || !isChosenPod(pod, choice)) continue;
       begun.add(seen.pod);
-      const printed = print(manager, pod).then(() => void count++, onTrouble);
+      const printed = print(manager, pod, { path, sink, unended }).then(() => void count++, onTrouble);
       printing.add(printed);
       void printed.finally(() => printing.delete(printed));
-    }
-  }
-
-  /** After an interruption the log goes on behind the last event. */
-  async function print(manager: ManagerHttp, pod: DeepReadonly<Pod>): Promise<void> {
-    let lastId = '';
-    for (;;) {
-      try {
-        const headers = { accept: 'text/event-stream', ...(lastId === '' ? {} : { 'last-event-id': lastId }) };
-        const log = `${path}/${encodeURIComponent(pod.metadata.name)}/log`;
-        const response = await manager.send('GET', log, { query: { follow: '1' }, headers, signal: unended });
-        if (response.statusCode !== 200) {
-          const body = objectOf(await response.body.text());
-          throw refusal(manager.server, { status: response.statusCode, body });
-        }
-        const read = createEventReader();
-        const decoder = new TextDecoder();
-        for await (const piece of response.body) {
-          for (const { id, event, data } of read(decoder.decode(piece as Uint8Array, { stream: true }))) {
-            lastId = id;
-            const { text, message } = objectOf(data);
-            if (event === 'end') return;
-            if (event === 'problem') {
-              await sink.say(`${plain(pod.metadata.name)}: ${plain(String(message))}`);
-              return;
-            }
-            await sink.write(String(text), pod);
-          }
-        }
-      } catch (error) {
-        if (unended.aborted) return;
-        // A refusal stands; a connection that is lost comes back.
-        const isRefused = error instanceof CommandError && (error.exitCode !== ExitCode.Unreachable || error instanceof UnknownCaller);
-        if (isRefused) throw error;
-      }
-      await sleep(systemClock, RETRY_MS, unended);
-      if (unended.aborted) return;
     }
   }
 
@@ -120,6 +83,46 @@ export function followByManager(
       );
     },
   };
+}
+
+/** `path`: of the pods of the Job; `unended` aborts when nothing more is to be read. */
+type Printing = { readonly path: string; readonly sink: LogSink; readonly unended: AbortSignal };
+
+/** After an interruption the log goes on behind the last event. */
+async function print(manager: ManagerHttp, pod: DeepReadonly<Pod>, { path, sink, unended }: Printing): Promise<void> {
+  let lastId = '';
+  for (;;) {
+    try {
+      const headers = { accept: 'text/event-stream', ...(lastId === '' ? {} : { 'last-event-id': lastId }) };
+      const log = `${path}/${encodeURIComponent(pod.metadata.name)}/log`;
+      const response = await manager.send('GET', log, { query: { follow: '1' }, headers, signal: unended });
+      if (response.statusCode !== 200) {
+        const body = objectOf(await response.body.text());
+        throw refusal(manager.server, { status: response.statusCode, body });
+      }
+      const read = createEventReader();
+      const decoder = new TextDecoder();
+      for await (const piece of response.body) {
+        for (const { id, event, data } of read(decoder.decode(piece as Uint8Array, { stream: true }))) {
+          lastId = id;
+          const { text, message } = objectOf(data);
+          if (event === 'end') return;
+          if (event === 'problem') {
+            await sink.say(`${plain(pod.metadata.name)}: ${plain(String(message))}`);
+            return;
+          }
+          await sink.write(String(text), pod);
+        }
+      }
+    } catch (error) {
+      if (unended.aborted) return;
+      // A refusal stands; a connection that is lost comes back.
+      const isRefused = error instanceof CommandError && (error.exitCode !== ExitCode.Unreachable || error instanceof UnknownCaller);
+      if (isRefused) throw error;
+    }
+    await sleep(systemClock, RETRY_MS, unended);
+    if (unended.aborted) return;
+  }
 }
 
 /** As much of a pod as is printed of it. */

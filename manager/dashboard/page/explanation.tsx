@@ -85,96 +85,118 @@ export function ExplanationView({ told, isNever }: { readonly told: ShownExplana
   }
 }
 
-function Waits({ told, isNever }: { readonly told: Extract<ShownExplanation, { kind: 'Waiting' }>; readonly isNever: boolean }) {
-  const { clusterQueue, position, waiting, ahead, cohort, asks, outcome, message, reason, flavors, clusters, changes, estimatedStart, reservation } = told;
-  const more = position - ahead.length;
+type Waiting = Extract<ShownExplanation, { kind: 'Waiting' }>;
+
+function Waits({ told, isNever }: { readonly told: Waiting; readonly isNever: boolean }) {
   return (
     <>
-      <section class="card verdict">
-        <h2>{outcome === 'Next' ? 'Nothing stands in its way' : outcome === 'Preempts' ? 'Others give their place up for it' : isNever ? 'Why it can never run' : 'Why it waits'}</h2>
-        <p class="said">
-          {outcome === 'Next' ? 'It is admitted next.' : (message ?? 'It waits behind an earlier Job of its queue, or one like it was tried before it and does not fit.')}
-          {reason !== undefined && <span class="reason">{reason}</span>}
-        </p>
-        <p class="soft">
-          Place {position + 1} of {waiting} in <a href={queueAt(clusterQueue)}>{clusterQueue}</a>
-          {cohort !== undefined && `, ${cohort.position + 1} of ${cohort.waiting} in cohort ${cohort.cohort}`}. It asks for {amounts(asks)}.
-        </p>
-        {ahead.length > 0 && (
-          <p class="soft">
-            Before it: <Names jobs={ahead} />
-            {more > 0 && `, and ${more} more`}.
-          </p>
-        )}
-        {reservation !== undefined && <Reserved reservation={reservation} />}
-        {estimatedStart !== undefined && !('message' in estimatedStart && message !== undefined && estimatedStart.message.endsWith(message)) && <Estimated estimate={estimatedStart} />}
-      </section>
-      {outcome !== 'Next' && (
-        <section class="card changes">
-          <h2>It would run now if</h2>
-          {changes.length === 0 ? (
-            <p class="soft">No single change was found after which it would.</p>
-          ) : (
-            <ul>
-              {changes.map((change, index) => (
-                <li key={index}>
-                  <ChangeWords change={change} />
-                </li>
-              ))}
-            </ul>
-          )}
-          {changes.length > 0 && <p class="soft">Each of these was tried on a copy of all that admission decides on.</p>}
-        </section>
-      )}
-      <section class="card">
-        <h2>Quota</h2>
-        <table>
-          <thead>
-            <tr>
-              <th>Flavor</th>
-              <th>Resource</th>
-              <th class="num">Asks for</th>
-              <th class="num">Free</th>
-              <th class="num">Nominal</th>
-              <th>Held by</th>
-            </tr>
-          </thead>
-          <tbody>
-            {flavors.map(({ flavor, resource, asked, free, nominal, missing, problem, holders }) => (
-              <tr key={`${flavor}/${resource}`}>
-                <td>{flavor}</td>
-                <td>{resource}</td>
-                <td class="num">{quantity(asked)}</td>
-                <td class={missing === undefined ? 'num' : 'num red'} title={missing === undefined ? undefined : `short of ${missing}`}>
-                  {quantity(free)}
-                </td>
-                <td class="num">{quantity(nominal)}</td>
-                <td class="wide">{problem ?? <Holders holders={holders} />}</td>
-              </tr>
-            ))}
-          </tbody>
-        </table>
-      </section>
-      {clusters.length > 0 && (
-        <section class="card">
-          <h2>Clusters</h2>
-          <ul class="hurdles">
-            {clusters.map(({ cluster, problem, shortOf, room }) => (
-              <li key={cluster} class={problem === undefined ? 'good' : 'bad'}>
-                <b>{cluster}</b> {problem ?? 'would take it'}
-                {shortOf !== undefined &&
-                  room.map(({ resource, asked, free, capacity, holders }) => (
-                    <p key={resource} class="soft">
-                      {resource}: asks for {quantity(asked)}, {quantity(free)} of {quantity(capacity)} free{holders.length > 0 && '; '}
-                      <Holders holders={holders} />
-                    </p>
-                  ))}
-              </li>
-            ))}
-          </ul>
-        </section>
-      )}
+      <Verdict told={told} isNever={isNever} />
+      {told.outcome !== 'Next' && <Changes changes={told.changes} />}
+      <Quota flavors={told.flavors} />
+      {told.clusters.length > 0 && <Clusters clusters={told.clusters} />}
     </>
+  );
+}
+
+function Verdict({ told, isNever }: { readonly told: Waiting; readonly isNever: boolean }) {
+  const { clusterQueue, position, waiting, ahead, cohort, asks, outcome, message, reason, estimatedStart, reservation } = told;
+  const more = position - ahead.length;
+  return (
+    <section class="card verdict">
+      <h2>{outcome === 'Next' ? 'Nothing stands in its way' : outcome === 'Preempts' ? 'Others give their place up for it' : isNever ? 'Why it can never run' : 'Why it waits'}</h2>
+      <p class="said">
+        {outcome === 'Next' ? 'It is admitted next.' : (message ?? 'It waits behind an earlier Job of its queue, or one like it was tried before it and does not fit.')}
+        {reason !== undefined && <span class="reason">{reason}</span>}
+      </p>
+      <p class="soft">
+        Place {position + 1} of {waiting} in <a href={queueAt(clusterQueue)}>{clusterQueue}</a>
+        {cohort !== undefined && `, ${cohort.position + 1} of ${cohort.waiting} in cohort ${cohort.cohort}`}. It asks for {amounts(asks)}.
+      </p>
+      {ahead.length > 0 && (
+        <p class="soft">
+          Before it: <Names jobs={ahead} />
+          {more > 0 && `, and ${more} more`}.
+        </p>
+      )}
+      {reservation !== undefined && <Reserved reservation={reservation} />}
+      {estimatedStart !== undefined && !('message' in estimatedStart && message !== undefined && estimatedStart.message.endsWith(message)) && <Estimated estimate={estimatedStart} />}
+    </section>
+  );
+}
+
+function Changes({ changes }: Pick<Waiting, 'changes'>) {
+  return (
+    <section class="card changes">
+      <h2>It would run now if</h2>
+      {changes.length === 0 ? (
+        <p class="soft">No single change was found after which it would.</p>
+      ) : (
+        <ul>
+          {changes.map((change, index) => (
+            <li key={index}>
+              <ChangeWords change={change} />
+            </li>
+          ))}
+        </ul>
+      )}
+      {changes.length > 0 && <p class="soft">Each of these was tried on a copy of all that admission decides on.</p>}
+    </section>
+  );
+}
+
+function Quota({ flavors }: Pick<Waiting, 'flavors'>) {
+  return (
+    <section class="card">
+      <h2>Quota</h2>
+      <table>
+        <thead>
+          <tr>
+            <th>Flavor</th>
+            <th>Resource</th>
+            <th class="num">Asks for</th>
+            <th class="num">Free</th>
+            <th class="num">Nominal</th>
+            <th>Held by</th>
+          </tr>
+        </thead>
+        <tbody>
+          {flavors.map(({ flavor, resource, asked, free, nominal, missing, problem, holders }) => (
+            <tr key={`${flavor}/${resource}`}>
+              <td>{flavor}</td>
+              <td>{resource}</td>
+              <td class="num">{quantity(asked)}</td>
+              <td class={missing === undefined ? 'num' : 'num red'} title={missing === undefined ? undefined : `short of ${missing}`}>
+                {quantity(free)}
+              </td>
+              <td class="num">{quantity(nominal)}</td>
+              <td class="wide">{problem ?? <Holders holders={holders} />}</td>
+            </tr>
+          ))}
+        </tbody>
+      </table>
+    </section>
+  );
+}
+
+function Clusters({ clusters }: Pick<Waiting, 'clusters'>) {
+  return (
+    <section class="card">
+      <h2>Clusters</h2>
+      <ul class="hurdles">
+        {clusters.map(({ cluster, problem, shortOf, room }) => (
+          <li key={cluster} class={problem === undefined ? 'good' : 'bad'}>
+            <b>{cluster}</b> {problem ?? 'would take it'}
+            {shortOf !== undefined &&
+              room.map(({ resource, asked, free, capacity, holders }) => (
+                <p key={resource} class="soft">
+                  {resource}: asks for {quantity(asked)}, {quantity(free)} of {quantity(capacity)} free{holders.length > 0 && '; '}
+                  <Holders holders={holders} />
+                </p>
+              ))}
+          </li>
+        ))}
+      </ul>
+    </section>
   );
 }
 

@@ -67,7 +67,7 @@ export function JobPageView({ namespace, name }: { readonly namespace: string; r
 const TABS = { story: 'Story', pods: 'Pods', events: 'Events', conditions: 'Conditions', yaml: 'YAML' } as const;
 
 function Story({ view }: { readonly view: WithActions<JobView, JobAction> }) {
-  const { may, line, stages, facts, requests, commands, fromHistory } = view;
+  const { may, line, stages, fromHistory } = view;
   const at = place.value;
   const tab = at.page === 'job' && at.tab !== '' ? at.tab : 'story';
   const namespace = namespaceOf(line.key);
@@ -96,55 +96,8 @@ function Story({ view }: { readonly view: WithActions<JobView, JobAction> }) {
       </nav>
       {tab === 'story' && (
         <div class="columns">
-          <div class="main-column">
-            {waits && !fromHistory && <Explained job={line.key} isNever={line.state === 'NeverFits'} version={JSON.stringify(line)} />}
-            {line.state === 'Failed' && <WhyItFailed view={view} />}
-            {line.why !== undefined && !waits && line.state !== 'Failed' && (
-              <section class="card">
-                <h2>What stands in its way</h2>
-                <p class="said">
-                  {line.reason !== undefined && <b>{line.reason}. </b>}
-                  {line.why}
-                </p>
-              </section>
-            )}
-            {view.placements.some(({ untilMs }) => untilMs !== undefined) && view.placements.length > (waits ? 0 : 1) && <Placements view={view} />}
-            {view.indexes !== undefined && <Indexes runs={view.indexes} />}
-            <LivePodsOf line={line} />
-            <EndedPods view={view} short />
-          </div>
-          <aside>
-            <section class="card">
-              <h2>Facts</h2>
-              <Facts
-                rows={[
-                  ...facts.map(({ name: fact, value }) => ({
-                    name: fact,
-                    value: fact === 'ClusterQueue' ? <a href={queueAt(value)}>{value}</a> : fact === 'Cluster' ? <a href={clusterAt(value)}>{value}</a> : value,
-                  })),
-                  ...(view.trace === undefined ? [] : [{ name: 'Trace', value: <Trace trace={view.trace} /> }]),
-                  ...Object.entries(requests).map(([resource, amount]) => ({ name: `Holds ${resource}`, value: quantity(amount) })),
-                ]}
-              />
-            </section>
-            {view.avoided.length > 0 && (
-              <section class="card">
-                <h2>Avoided for now</h2>
-                {view.avoided.map(({ cluster, reason, untilMs }) => (
-                  <p key={cluster}>
-                    <b>{cluster}</b> {reason}
-                    {untilMs !== undefined && untilMs > serverNow.value && <span class="soft">, for {duration(untilMs - serverNow.value)} more</span>}
-                  </p>
-                ))}
-              </section>
-            )}
-            <section class="card">
-              <h2>On the command line</h2>
-              {commands.map(({ does, line: command }) => (
-                <Command key={does} does={does} line={command} />
-              ))}
-            </section>
-          </aside>
+          <Course view={view} waits={waits} />
+          <Aside view={view} />
         </div>
       )}
       {tab === 'pods' && (
@@ -157,6 +110,67 @@ function Story({ view }: { readonly view: WithActions<JobView, JobAction> }) {
       {tab === 'conditions' && <Conditions view={view} />}
       {tab === 'yaml' && <Yaml namespace={namespace} name={behindNamespace(line.key)} />}
     </article>
+  );
+}
+
+/** Why it waits or failed, where it was, and its pods. */
+function Course({ view, waits }: { readonly view: JobView; readonly waits: boolean }) {
+  const { line, fromHistory } = view;
+  return (
+    <div class="main-column">
+      {waits && !fromHistory && <Explained job={line.key} isNever={line.state === 'NeverFits'} version={JSON.stringify(line)} />}
+      {line.state === 'Failed' && <WhyItFailed view={view} />}
+      {line.why !== undefined && !waits && line.state !== 'Failed' && (
+        <section class="card">
+          <h2>What stands in its way</h2>
+          <p class="said">
+            {line.reason !== undefined && <b>{line.reason}. </b>}
+            {line.why}
+          </p>
+        </section>
+      )}
+      {view.placements.some(({ untilMs }) => untilMs !== undefined) && view.placements.length > (waits ? 0 : 1) && <Placements view={view} />}
+      {view.indexes !== undefined && <Indexes runs={view.indexes} />}
+      <LivePodsOf line={line} />
+      <EndedPods view={view} short />
+    </div>
+  );
+}
+
+function Aside({ view: { facts, requests, trace, avoided, commands } }: { readonly view: JobView }) {
+  return (
+    <aside>
+      <section class="card">
+        <h2>Facts</h2>
+        <Facts
+          rows={[
+            ...facts.map(({ name: fact, value }) => ({
+              name: fact,
+              value: fact === 'ClusterQueue' ? <a href={queueAt(value)}>{value}</a> : fact === 'Cluster' ? <a href={clusterAt(value)}>{value}</a> : value,
+            })),
+            ...(trace === undefined ? [] : [{ name: 'Trace', value: <Trace trace={trace} /> }]),
+            ...Object.entries(requests).map(([resource, amount]) => ({ name: `Holds ${resource}`, value: quantity(amount) })),
+          ]}
+        />
+      </section>
+      {avoided.length > 0 && (
+        <section class="card">
+          <h2>Avoided for now</h2>
+          {avoided.map(({ cluster, reason, untilMs }) => (
+            <p key={cluster}>
+              <b>{cluster}</b> {reason}
+              {untilMs !== undefined && untilMs > serverNow.value && <span class="soft">, for {duration(untilMs - serverNow.value)} more</span>}
+            </p>
+          ))}
+        </section>
+      )}
+      <section class="card">
+        <h2>On the command line</h2>
+        {commands.map(({ does, line: command }) => (
+          <Command key={does} does={does} line={command} />
+        ))}
+      </section>
+    </aside>
   );
 }
 

@@ -5,15 +5,13 @@ import { problemOf } from './api.ts';
 import { allJobs, BulkActions } from './bulk-actions.tsx';
 import { exported, type ExportForm } from './export.ts';
 import { canBeHidden, chosenColumns, COLUMNS, toggled, type Column } from './columns.ts';
+import { GroupBy, Groups } from './job-groups.tsx';
 import { moveAmongRows } from './keys.tsx';
 import { Ago, Bar, KeyName, Notice, progressOf, State } from './parts.tsx';
-import { groupIn, jobAt, jobsAt, type Query } from './place.ts';
+import { groupIn, jobAt, type Change, type Query } from './place.ts';
 import { saveFile } from './save-file.tsx';
 import { entry, jobNews, serverNow } from './state.tsx';
 import { duration, firstClause } from './words.ts';
-
-/** Puts other parts of a query into the address. */
-export type Change = (next: Readonly<Record<string, string | undefined>>) => void;
 
 const ROW_PX = 34;
 /** Where there is room for few columns, the reason stands below the name. */
@@ -31,21 +29,11 @@ const EXPORT_MAX = 100_000;
 type Loaded = { readonly total: number; readonly chunks: ReadonlyMap<number, readonly JobLine[]>; readonly groups: JobPage['groups'] };
 
 export function JobTable({ query, change }: { readonly query: Query; readonly change: Change }) {
-  const [loaded, setLoaded] = useState<Loaded | undefined>(undefined);
-  const [problem, setProblem] = useState<string | undefined>(undefined);
   const [top, setTop] = useState(0);
   const [height, setHeight] = useState(600);
   const scroller = useRef<HTMLDivElement>(null);
-  const asked = useRef(new Set<number>());
-  const stale = useRef(false);
   const rowPx = useRowPx();
-  const [columns, setColumns] = useState(() => chosenColumns(localStorage.getItem(COLUMNS_KEY)));
-  const toggleColumn = (id: string): void => {
-    const text = toggled(columns, id);
-    if (text === null) localStorage.removeItem(COLUMNS_KEY);
-    else localStorage.setItem(COLUMNS_KEY, text);
-    setColumns(chosenColumns(text));
-  };
+  const [columns, toggleColumn] = useColumns();
   const [chosen, setChosen] = useState<ReadonlySet<string>>(new Set());
   const who = entry.value;
   const mayAct = who.kind === 'Inside' && who.viewer.actions;
@@ -56,60 +44,9 @@ export function JobTable({ query, change }: { readonly query: Query; readonly ch
       return next;
     });
   };
-
-  const load = async (chunk: number, isAnew = false): Promise<void> => {
-    if (who.kind !== 'Inside' || (asked.current.has(chunk) && !isAnew)) return;
-    asked.current.add(chunk);
-    try {
-      const page = await who.api.jobs({ ...query, group: groupIn(query), offset: String(chunk * CHUNK), limit: String(CHUNK) });
-      setProblem(undefined);
-      setLoaded((before) => {
-        const chunks = new Map(before?.total === page.total && !isAnew ? before.chunks : isAnew ? before?.chunks : []);
-        chunks.set(chunk, page.jobs);
-        const near = [...chunks].toSorted(([a], [b]) => Math.abs(a - chunk) - Math.abs(b - chunk)).slice(0, CHUNKS_MAX);
-        asked.current = new Set(near.map(([each]) => each));
-        return { total: page.total, chunks: new Map(near), groups: page.groups };
-      });
-    } catch (error) {
-      asked.current.delete(chunk);
-      setProblem(problemOf(error).message);
-    }
-  };
-
   const first = Math.max(0, Math.floor(top / rowPx) - 8);
   const last = Math.ceil((top + height) / rowPx) + 8;
-  const from = Math.floor(first / CHUNK);
-  const to = Math.floor(Math.min(last, Math.max(0, (loaded?.total ?? 1) - 1)) / CHUNK);
-  useEffect(() => {
-    const loadSeen = (): void => {
-      for (let chunk = from; chunk <= to; chunk++) void load(chunk);
-    };
-    if (loaded === undefined) return loadSeen();
-    // What is only flown over is not asked for.
-    const timer = setTimeout(loadSeen, STILL_MS);
-    return () => clearTimeout(timer);
-  }, [from, to]);
-
-  // What is on the page changes where it stands; what would come or go is asked for.
-  useSignalEffect(() => {
-    const { value: news } = jobNews;
-    if (news.number === 0) return;
-    const byKey = new Map(news.jobs.map((job) => [job.key, job]));
-    setLoaded((before) => {
-      if (before === undefined) return before;
-      const chunks = new Map([...before.chunks].map(([chunk, jobs]) => [chunk, jobs.some(({ key }) => byKey.has(key)) ? jobs.map((job) => byKey.get(job.key) ?? job) : jobs]));
-      return { ...before, chunks };
-    });
-    stale.current = true;
-  });
-  useEffect(() => {
-    const timer = setInterval(() => {
-      if (!stale.current || document.hidden) return;
-      stale.current = false;
-      for (let chunk = from; chunk <= to; chunk++) void load(chunk, true);
-    }, REFRESH_MS);
-    return () => clearInterval(timer);
-  }, [from, to]);
+  const { loaded, problem } = useLoaded(query, first, last);
   useEffect(() => {
     const element = scroller.current;
     if (element === null) return undefined;
@@ -161,7 +98,81 @@ export function JobTable({ query, change }: { readonly query: Query; readonly ch
   );
 }
 
+/** The Jobs around the rows that are seen, as they are now. */
+function useLoaded(query: Query, first: number, last: number): { readonly loaded: Loaded | undefined; readonly problem: string | undefined } {
+  const [loaded, setLoaded] = useState<Loaded | undefined>(undefined);
+  const [problem, setProblem] = useState<string | undefined>(undefined);
+  const asked = useRef(new Set<number>());
+  const stale = useRef(false);
+  const who = entry.value;
+
+  const load = async (chunk: number, isAnew = false): Promise<void> => {
+    if (who.kind !== 'Inside' || (asked.current.has(chunk) && !isAnew)) return;
+    asked.current.add(chunk);
+    try {
+      const page = await who.api.jobs({ ...query, group: groupIn(query), offset: String(chunk * CHUNK), limit: String(CHUNK) });
+      setProblem(undefined);
+      setLoaded((before) => {
+        const chunks = new Map(before?.total === page.total && !isAnew ? before.chunks : isAnew ? before?.chunks : []);
+        chunks.set(chunk, page.jobs);
+        const near = [...chunks].toSorted(([a], [b]) => Math.abs(a - chunk) - Math.abs(b - chunk)).slice(0, CHUNKS_MAX);
+        asked.current = new Set(near.map(([each]) => each));
+        return { total: page.total, chunks: new Map(near), groups: page.groups };
+      });
+    } catch (error) {
+      asked.current.delete(chunk);
+      setProblem(problemOf(error).message);
+    }
+  };
+
+  const from = Math.floor(first / CHUNK);
+  const to = Math.floor(Math.min(last, Math.max(0, (loaded?.total ?? 1) - 1)) / CHUNK);
+  useEffect(() => {
+    const loadSeen = (): void => {
+      for (let chunk = from; chunk <= to; chunk++) void load(chunk);
+    };
+    if (loaded === undefined) return loadSeen();
+    // What is only flown over is not asked for.
+    const timer = setTimeout(loadSeen, STILL_MS);
+    return () => clearTimeout(timer);
+  }, [from, to]);
+
+  // What is on the page changes where it stands; what would come or go is asked for.
+  useSignalEffect(() => {
+    const { value: news } = jobNews;
+    if (news.number === 0) return;
+    const byKey = new Map(news.jobs.map((job) => [job.key, job]));
+    setLoaded((before) => {
+      if (before === undefined) return before;
+      const chunks = new Map([...before.chunks].map(([chunk, jobs]) => [chunk, jobs.some(({ key }) => byKey.has(key)) ? jobs.map((job) => byKey.get(job.key) ?? job) : jobs]));
+      return { ...before, chunks };
+    });
+    stale.current = true;
+  });
+  useEffect(() => {
+    const timer = setInterval(() => {
+      if (!stale.current || document.hidden) return;
+      stale.current = false;
+      for (let chunk = from; chunk <= to; chunk++) void load(chunk, true);
+    }, REFRESH_MS);
+    return () => clearInterval(timer);
+  }, [from, to]);
+  return { loaded, problem };
+}
+
 const COLUMNS_KEY = 'switchyard-columns';
+
+/** The columns that are shown, as this browser keeps them, and what shows or hides one. */
+function useColumns(): [readonly Column[], (id: string) => void] {
+  const [columns, setColumns] = useState(() => chosenColumns(localStorage.getItem(COLUMNS_KEY)));
+  const toggle = (id: string): void => {
+    const text = toggled(columns, id);
+    if (text === null) localStorage.removeItem(COLUMNS_KEY);
+    else localStorage.setItem(COLUMNS_KEY, text);
+    setColumns(chosenColumns(text));
+  };
+  return [columns, toggle];
+}
 
 function ColumnChoice({ columns, toggle }: { readonly columns: readonly Column[]; readonly toggle: (id: string) => void }) {
   return (
@@ -290,68 +301,6 @@ function onArrow(event: KeyboardEvent): void {
   event.preventDefault();
   moveAmongRows(step);
 }
-
-const GROUPS = {
-  none: 'no groups',
-  cause: 'what it waits for',
-  state: 'state',
-  queue: 'queue',
-  clusterQueue: 'cluster queue',
-  cluster: 'cluster',
-  namespace: 'namespace',
-  kind: 'kind',
-  user: 'user',
-  reason: 'reason',
-  label: 'that label',
-};
-
-function GroupBy({ query, change }: { readonly query: Query; readonly change: Change }) {
-  return (
-    <label class="group-by">
-      <span class="soft">by</span>
-      <select value={groupIn(query) || 'none'} aria-label="Group by" onChange={(event) => change({ group: event.currentTarget.value })}>
-        {Object.entries(GROUPS).map(([value, label]) => (
-          <option key={value} value={value} disabled={value === 'label' && query['label'] === undefined}>
-            {label}
-          </option>
-        ))}
-      </select>
-    </label>
-  );
-}
-
-function Groups({ query, groups, total }: { readonly query: Query; readonly groups: NonNullable<JobPage['groups']>; readonly total: number }) {
-  const group = groupIn(query);
-  return (
-    <ul class="groups" aria-label={`Jobs by ${group}`}>
-      {groups.slice(0, 40).map(({ key, count }) => (
-        <li key={key}>
-          {key === '' ? (
-            <span class="none">
-              <Group name="none" number={count} share={count / Math.max(1, total)} />
-            </span>
-          ) : (
-            <a href={jobsAt({ ...query, group: undefined, [group]: group === 'label' ? labelled(query, key) : key })}>
-              <Group name={key} number={count} share={count / Math.max(1, total)} />
-            </a>
-          )}
-        </li>
-      ))}
-    </ul>
-  );
-}
-
-function Group({ name, number, share }: { readonly name: string; readonly number: number; readonly share: number }) {
-  return (
-    <>
-      <b>{number.toLocaleString('en')}</b> <span class="name">{name}</span>
-      <Bar share={share} />
-    </>
-  );
-}
-
-/** The label that is asked for, with this value. */
-const labelled = (query: Query, value: string): string => `${(query['label'] ?? '').replace(/=.*$/, '')}=${value}`;
 
 function Export({ query, total }: { readonly query: Query; readonly total: number }) {
   const [isBusy, setBusy] = useState(false);

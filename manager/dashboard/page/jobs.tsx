@@ -1,9 +1,9 @@
 import { useEffect, useRef, useState } from 'preact/hooks';
 import type { JobLine } from '../views.ts';
-import { JobTable, type Change } from './job-table.tsx';
+import { JobTable } from './job-table.tsx';
 import { Glyph } from './glyph.tsx';
 import { stateWord } from './parts.tsx';
-import { jobsAt, type Query } from './place.ts';
+import { jobsAt, type Change, type Query } from './place.ts';
 import { overview } from './state.tsx';
 import { clustersIn } from './overview-model.ts';
 

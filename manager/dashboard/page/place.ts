@@ -15,6 +15,8 @@ export type Place =
 
 /** Which Jobs are looked for, and how they are shown. */
 export type Query = Readonly<Record<string, string>>;
+/** Puts other parts of a query into the address. */
+export type Change = (next: Readonly<Record<string, string | undefined>>) => void;
 
 export function parsePlace(hash: string): Place {
   const [path = '', search = ''] = hash.replace(/^#/, '').split('?', 2);

@@ -47,67 +47,16 @@ const money = (number: number): string => number.toLocaleString('en', { minimumF
 function Sums({ usage }: { readonly usage: UsageView }) {
   const [prices, setPrices] = useState(() => readPrices(localStorage.getItem(PRICES_KEY)));
   const resources = resourcesIn(usage);
-  const { rows, by } = usage;
-  if (rows.length === 0) return <Notice kind="none" title="No Job that has ended was admitted then" about="Jobs that have not ended are not counted." />;
-  const isPriced = resources.some((resource) => (prices[resource] ?? 0) > 0);
+  if (usage.rows.length === 0) return <Notice kind="none" title="No Job that has ended was admitted then" about="Jobs that have not ended are not counted." />;
   const change = (next: Prices): void => {
     setPrices(next);
     localStorage.setItem(PRICES_KEY, JSON.stringify(next));
   };
-  const first = resources[0] ?? '';
-  const most = Math.max(...rows.map(({ hours: used }) => used[first] ?? 0), Number.MIN_VALUE);
   return (
     <>
       {usage.isPartial && <p class="problem">More Jobs ended than could be read: the earliest are missing. Choose a shorter period.</p>}
       <section class="card">
-        <table class="rows">
-          <thead>
-            <tr>
-              <th>{GROUPS[by]}</th>
-              <th class="num">Jobs</th>
-              <th class="num">Failed</th>
-              <th class="num">Hours admitted</th>
-              {resources.map((resource) => (
-                <th class="num" key={resource}>
-                  {hoursOf(resource)}
-                </th>
-              ))}
-              {isPriced && <th class="num">Cost</th>}
-              <th>
-                <span class="hidden">Share of {hoursOf(first)}</span>
-              </th>
-            </tr>
-          </thead>
-          <tbody>
-            {rows.map((row) => (
-              <tr key={row.name}>
-                <td>{row.name === '' ? <span class="soft">not known</span> : <a href={jobsAt({ [FILTERS[by] ?? by]: row.name })}>{row.name}</a>}</td>
-                <td class="num" data-label="Jobs">
-                  {row.jobs.toLocaleString('en')}
-                </td>
-                <td class={row.failed > 0 ? 'num red' : 'num'} data-label="Failed">
-                  {row.failed.toLocaleString('en')}
-                </td>
-                <td class="num" data-label="Hours admitted">
-                  {hours(row.admittedHours)}
-                </td>
-                {resources.map((resource) => (
-                  <td class="num" key={resource} data-label={hoursOf(resource)}>
-                    {row.hours[resource] === undefined ? '' : hours(row.hours[resource])}
-                  </td>
-                ))}
-                {isPriced && (
-                  <td class="num" data-label="Cost">
-                    {money(costOf(row, prices))}
-                  </td>
-                )}
-                <td class="share">
-                  <Bar share={(row.hours[first] ?? 0) / most} />
-                </td>
-              </tr>
-            ))}
-          </tbody>
-        </table>
+        <SumsTable usage={usage} resources={resources} prices={prices} />
         <p class="soft">What ended Jobs requested, used or not, while they were admitted. Jobs that have not ended are not counted.</p>
       </section>
       <section class="card">
@@ -129,5 +78,63 @@ function Sums({ usage }: { readonly usage: UsageView }) {
         <p class="soft">This browser keeps them, in your currency.</p>
       </section>
     </>
+  );
+}
+
+type SumsProps = { readonly usage: UsageView; readonly resources: readonly string[]; readonly prices: Prices };
+
+function SumsTable({ usage: { rows, by }, resources, prices }: SumsProps) {
+  const isPriced = resources.some((resource) => (prices[resource] ?? 0) > 0);
+  const first = resources[0] ?? '';
+  const most = Math.max(...rows.map(({ hours: used }) => used[first] ?? 0), Number.MIN_VALUE);
+  return (
+    <table class="rows">
+      <thead>
+        <tr>
+          <th>{GROUPS[by]}</th>
+          <th class="num">Jobs</th>
+          <th class="num">Failed</th>
+          <th class="num">Hours admitted</th>
+          {resources.map((resource) => (
+            <th class="num" key={resource}>
+              {hoursOf(resource)}
+            </th>
+          ))}
+          {isPriced && <th class="num">Cost</th>}
+          <th>
+            <span class="hidden">Share of {hoursOf(first)}</span>
+          </th>
+        </tr>
+      </thead>
+      <tbody>
+        {rows.map((row) => (
+          <tr key={row.name}>
+            <td>{row.name === '' ? <span class="soft">not known</span> : <a href={jobsAt({ [FILTERS[by] ?? by]: row.name })}>{row.name}</a>}</td>
+            <td class="num" data-label="Jobs">
+              {row.jobs.toLocaleString('en')}
+            </td>
+            <td class={row.failed > 0 ? 'num red' : 'num'} data-label="Failed">
+              {row.failed.toLocaleString('en')}
+            </td>
+            <td class="num" data-label="Hours admitted">
+              {hours(row.admittedHours)}
+            </td>
+            {resources.map((resource) => (
+              <td class="num" key={resource} data-label={hoursOf(resource)}>
+                {row.hours[resource] === undefined ? '' : hours(row.hours[resource])}
+              </td>
+            ))}
+            {isPriced && (
+              <td class="num" data-label="Cost">
+                {money(costOf(row, prices))}
+              </td>
+            )}
+            <td class="share">
+              <Bar share={(row.hours[first] ?? 0) / most} />
+            </td>
+          </tr>
+        ))}
+      </tbody>
+    </table>
   );
 }

@@ -1,5 +1,6 @@
 import type { DeepReadonly, WorkObject } from '../../../shared/api/kubernetes.ts';
-import type { CopyWriter, NamespacePolicy } from '../writes/copy-writer.ts';
+import type { CopyWriter } from '../writes/copy-writer.ts';
+import type { NamespacePolicy } from '../writes/namespace-policy.ts';
 import type { UnansweredWrites } from '../mirror/unanswered-writes.ts';
 import type { WriteTroubles } from '../writes/write-troubles.ts';
 import type { StartInquiries } from './start-inquiries.ts';

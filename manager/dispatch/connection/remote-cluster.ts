@@ -77,7 +77,7 @@ class ConnectedCluster implements RemoteCluster {
   #reported = '';
 
   constructor(options: RemoteClusterOptions) {
-    const { name, kind, client, clock, random, log } = options;
+    const { name, client, clock, random, log } = options;
     const { workqueues, watchRestarts } = options.metrics;
     const onRestart = (resource: string, times: number): void => watchRestarts.inc({ cluster: name, resource }, times);
     this.name = name;
@@ -93,16 +93,7 @@ class ConnectedCluster implements RemoteCluster {
     const leaseNamespace = (): string => this.#leases.namespace();
     this.writer = createCopyWriter({ ...options, cluster: name, client: leased, leaseNamespace, signal: this.#stopped.signal });
     this.unanswered = createUnansweredWrites(clock, options.newestAdmissionMs);
-    this.starts = createStartInquiries({
-      kind,
-      cluster: name,
-      client,
-      clock,
-      log,
-      copyOf: (localKey) => this.copiesOf(localKey).find(({ deleting }) => !deleting)?.job,
-      metrics: workqueues.of('start-inquiries', name),
-      onAnswer: (localKey) => options.onCopyChanged(localKey),
-    });
+    this.starts = this.#createStarts();
     const onReadable = (): void => (this.#contact.judgeAgain(), options.onViewChanged());
     const onKindsChanged = (): void => (this.#report(), options.onViewChanged());
     const informers = createClusterInformers(options, { ...watching, onReadable, onKindsChanged });
@@ -116,22 +107,9 @@ class ConnectedCluster implements RemoteCluster {
     this.#ownWrites = createOwnWrites(this.#copies);
     this.undeleted = this.#ownWrites.forgetUnseen;
     this.#finished = createFinishedCopies(RETAINED_MAX, (key) => options.onCopyChanged(key));
-    const notify = (key: string): void => {
-      options.onCopyChanged(key);
-      this.#reconciliation.copyChanged(key);
-    };
-    const changed = (copy: DeepReadonly<WorkObject>): void => {
-      const key = localKeyOfCopy(copy);
-      this.unanswered.listed(key, copy);
-      if (this.#finished.saw(key, copy) && options.retention() !== undefined) options.onRetained(this, copy);
-      notify(key);
-    };
-    const deleted = (copy: DeepReadonly<WorkObject>): void => {
-      this.#finished.gone(localKeyOfCopy(copy));
-      notify(localKeyOfCopy(copy));
-    };
+    const changed = (copy: DeepReadonly<WorkObject>): void => this.#changed(copy);
     this.#copies.addHandler({ updated: (copy, before) => this.#trips.seen(copy, before) });
-    this.#copies.addHandler({ added: changed, updated: changed, deleted });
+    this.#copies.addHandler({ added: changed, updated: changed, deleted: (copy) => this.#gone(copy) });
     this.#absence = createWorkerAbsence(clock, () => {
       for (const key of this.localKeys()) options.onCopyChanged(key);
     });
@@ -144,19 +122,40 @@ class ConnectedCluster implements RemoteCluster {
       inPlace: (key, job) => options.inPlace(key, [{ cluster: name, job, deleting: false }]),
       onComplete: options.onViewChanged,
     });
-    this.#reconciliation = createReconciliation({
+    this.#reconciliation = this.#createReconciliation();
+    this.#contact = this.#createContact();
+    this.#queue = createWorkqueue({ name: 'copies', clock, rateLimit: RATE_LIMIT, metrics: workqueues.of('copies', name) });
+  }
+
+  #createStarts(): StartInquiries {
+    const { metrics, onCopyChanged } = this.#options;
+    return createStartInquiries({
+      ...this.#options,
+      cluster: this.name,
+      copyOf: (localKey) => this.copiesOf(localKey).find(({ deleting }) => !deleting)?.job,
+      metrics: metrics.workqueues.of('start-inquiries', this.name),
+      onAnswer: (localKey) => onCopyChanged(localKey),
+    });
+  }
+
+  #createReconciliation(): Reconciliation {
+    const { inPlace, shownFence, clock } = this.#options;
+    return createReconciliation({
       asked: () => this.#tokenAsked(),
-      inPlace: (key) => options.inPlace(key, this.copiesOf(key)),
+      inPlace: (key) => inPlace(key, this.copiesOf(key)),
       outOfPlace: this.#listing.outOfPlace,
       isListDue: () => this.contact() === 'Ready' && this.#listing.isDue(),
       confirm: (token) => {
-        this.#leases.confirm(token, options.shownFence());
+        this.#leases.confirm(token, shownFence());
         this.#contact.wake();
       },
       clock,
     });
-    this.#contact = createClusterContact({
-      ...options,
+  }
+
+  #createContact(): ClusterContact {
+    return createClusterContact({
+      ...this.#options,
       copies: this.#copies,
       served: this.#served,
       leases: this.#leases,
@@ -166,7 +165,6 @@ class ConnectedCluster implements RemoteCluster {
       onProbed: () => this.#reconciliation.wake(),
       onHealth: () => this.#report(),
     });
-    this.#queue = createWorkqueue({ name: 'copies', clock, rateLimit: RATE_LIMIT, metrics: workqueues.of('copies', name) });
   }
 
   health(): ClusterHealth {
@@ -224,6 +222,24 @@ class ConnectedCluster implements RemoteCluster {
       job,
       deleting: job.metadata.deletionTimestamp !== undefined || this.#ownWrites.isDeleted(job.metadata.uid),
     }));
+  }
+
+  #changed(copy: DeepReadonly<WorkObject>): void {
+    const { retention, onRetained } = this.#options;
+    const key = localKeyOfCopy(copy);
+    this.unanswered.listed(key, copy);
+    if (this.#finished.saw(key, copy) && retention() !== undefined) onRetained(this, copy);
+    this.#notify(key);
+  }
+
+  #gone(copy: DeepReadonly<WorkObject>): void {
+    this.#finished.gone(localKeyOfCopy(copy));
+    this.#notify(localKeyOfCopy(copy));
+  }
+
+  #notify(key: string): void {
+    this.#options.onCopyChanged(key);
+    this.#reconciliation.copyChanged(key);
   }
 
   /** A copy that rests or has finished ends with this manager's deletion; any other copy may only be out of the list. */

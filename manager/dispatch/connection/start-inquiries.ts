@@ -4,8 +4,7 @@ import { EVENTS, PODS, type Resource } from '../../../shared/api/resources.ts';
 import { isForbidden } from '../../../shared/kube/api-error.ts';
 import type { ReadClient } from '../../../shared/kube/client.ts';
 import { runController, type ReconcileResult } from '../../../shared/kube/controller.ts';
-import { createWorkqueue } from '../../../shared/kube/workqueue.ts';
-import type { WorkqueueMetrics } from '../../../shared/kube/workqueue.ts';
+import { createWorkqueue, type Workqueue, type WorkqueueMetrics } from '../../../shared/kube/workqueue.ts';
 import type { Clock } from '../../../shared/runtime/clock.ts';
 import type { Logger } from '../../../shared/runtime/logger.ts';
 import { onAbort } from '../../../shared/runtime/tasks.ts';
@@ -61,51 +60,54 @@ type Waiting = {
   readonly answeredMs: number;
 };
 
-export function createStartInquiries({
-  kind,
-  cluster,
-  client,
-  clock,
-  log,
-  metrics,
-  copyOf,
-  onAnswer,
-}: StartInquiriesOptions): StartInquiries {
-  const waiting = new Map<string, Waiting>();
-  const queue = createWorkqueue({ name: 'start-inquiries', clock, rateLimit: { baseDelayMs: 1_000, maxDelayMs: 60_000 }, metrics });
-  const slots = createRateSlots(RATE);
-  const forbiddenUntilMs = new Map<string, number>();
-  const stopped = new AbortController();
+export function createStartInquiries(options: StartInquiriesOptions): StartInquiries {
+  return new Inquiries(options);
+}
 
-  async function list(
-    resource: Resource,
-    options: { namespace: string; fieldSelector?: string; labelSelector?: string; limit: number },
-  ): Promise<readonly unknown[]> {
-    if ((forbiddenUntilMs.get(resource.plural) ?? 0) > clock.monotonic()) return [];
-    try {
-      const { items } = await withDeadline(clock, TIMEOUT_MS, stopped.signal, (signal) => client.list(resource, { ...options, signal }));
-      forbiddenUntilMs.delete(resource.plural);
-      return items;
-    } catch (error) {
-      if (!isForbidden(error)) throw error;
-      const hasChanged = !forbiddenUntilMs.has(resource.plural);
-      forbiddenUntilMs.set(resource.plural, clock.monotonic() + FORBIDDEN_MS);
-      if (hasChanged)
-        log.warn('Jobs are not told why they do not start: the manager may not list these there', { cluster, resource: resource.plural });
-      return [];
+class Inquiries implements StartInquiries {
+  readonly #options: StartInquiriesOptions;
+  readonly #waiting = new Map<string, Waiting>();
+  readonly #queue: Workqueue;
+  readonly #slots = createRateSlots(RATE);
+  readonly #forbiddenUntilMs = new Map<string, number>();
+  readonly #stopped = new AbortController();
+
+  constructor(options: StartInquiriesOptions) {
+    this.#options = options;
+    const { clock, metrics } = options;
+    this.#queue = createWorkqueue({ name: 'start-inquiries', clock, rateLimit: { baseDelayMs: 1_000, maxDelayMs: 60_000 }, metrics });
+  }
+
+  saw(localKey: string, copy: DeepReadonly<WorkObject> | undefined): void {
+    const { kind, clock } = this.#options;
+    if (copy === undefined || !kind.copies.isWaitingToStart(copy)) {
+      this.#waiting.delete(localKey);
+      return;
     }
+    const { uid } = copy.metadata;
+    if (this.#waiting.get(localKey)?.uid === uid) return;
+    const dueMs = clock.monotonic() + FIRST_AFTER_MS;
+    this.#waiting.set(localKey, { uid, dueMs, afterMs: FIRST_AFTER_MS, answer: undefined, answeredMs: Number.NEGATIVE_INFINITY });
+    this.#queue.addAfter(localKey, FIRST_AFTER_MS);
   }
 
-  async function ask(copy: DeepReadonly<WorkObject>): Promise<string | undefined> {
-    const { namespace, uid } = copy.metadata;
-    const { active } = kind.progress(copy);
-    const labelSelector = `${CONTROLLER_UID_LABEL}=${uid}`;
-    const pods = active === 0 ? [] : await list(PODS, { namespace, labelSelector, limit: PODS_MAX });
-    const events = await list(EVENTS, { namespace, fieldSelector: `involvedObject.uid=${uid},type=Warning`, limit: EVENTS_MAX });
-    return startTrouble(pods.slice(0, PODS_MAX), events.slice(0, EVENTS_MAX), active);
+  answer(localKey: string): string | undefined {
+    return this.#waiting.get(localKey)?.answer;
   }
 
-  async function inquire(key: string): Promise<ReconcileResult> {
+  async run(signal: AbortSignal): Promise<void> {
+    const { cluster, log } = this.#options;
+    onAbort(signal, () => {
+      this.#stopped.abort(signal.reason);
+      this.#queue.shutDown();
+    });
+    const reconcile = (key: string): Promise<ReconcileResult> => this.#inquire(key);
+    await runController({ name: `start-${cluster}`, queue: this.#queue, concurrency: 1, reconcile, log });
+  }
+
+  async #inquire(key: string): Promise<ReconcileResult> {
+    const { kind, cluster, clock, log, copyOf, onAnswer } = this.#options;
+    const waiting = this.#waiting;
     const before = waiting.get(key);
     if (before === undefined) return undefined;
     // Rounded up: a timer never fires within a fraction of a millisecond.
@@ -116,9 +118,9 @@ export function createStartInquiries({
       waiting.delete(key);
       return undefined;
     }
-    const slotMs = slots.waitMs(key, clock.monotonic());
+    const slotMs = this.#slots.waitMs(key, clock.monotonic());
     if (slotMs > 0) return { requeueAfterMs: slotMs };
-    const answer = await ask(copy).catch((error: unknown) => {
+    const answer = await this.#ask(copy).catch((error: unknown) => {
       // A cluster out of reach is reported elsewhere: the last answer stays.
       log.debug('what keeps a Job from starting could not be asked', { cluster, job: key, error });
       return before.answer;
@@ -136,25 +138,33 @@ export function createStartInquiries({
     return { requeueAfterMs: afterMs };
   }
 
-  return {
-    saw(localKey, copy) {
-      if (copy === undefined || !kind.copies.isWaitingToStart(copy)) {
-        waiting.delete(localKey);
-        return;
-      }
-      const { uid } = copy.metadata;
-      if (waiting.get(localKey)?.uid === uid) return;
-      const dueMs = clock.monotonic() + FIRST_AFTER_MS;
-      waiting.set(localKey, { uid, dueMs, afterMs: FIRST_AFTER_MS, answer: undefined, answeredMs: Number.NEGATIVE_INFINITY });
-      queue.addAfter(localKey, FIRST_AFTER_MS);
-    },
-    answer: (localKey) => waiting.get(localKey)?.answer,
-    async run(signal) {
-      onAbort(signal, () => {
-        stopped.abort(signal.reason);
-        queue.shutDown();
-      });
-      await runController({ name: `start-${cluster}`, queue, concurrency: 1, reconcile: inquire, log });
-    },
-  };
+  async #ask(copy: DeepReadonly<WorkObject>): Promise<string | undefined> {
+    const { namespace, uid } = copy.metadata;
+    const { active } = this.#options.kind.progress(copy);
+    const labelSelector = `${CONTROLLER_UID_LABEL}=${uid}`;
+    const pods = active === 0 ? [] : await this.#list(PODS, { namespace, labelSelector, limit: PODS_MAX });
+    const events = await this.#list(EVENTS, { namespace, fieldSelector: `involvedObject.uid=${uid},type=Warning`, limit: EVENTS_MAX });
+    return startTrouble(pods.slice(0, PODS_MAX), events.slice(0, EVENTS_MAX), active);
+  }
+
+  async #list(
+    resource: Resource,
+    options: { namespace: string; fieldSelector?: string; labelSelector?: string; limit: number },
+  ): Promise<readonly unknown[]> {
+    const { cluster, client, clock, log } = this.#options;
+    const stopped = this.#stopped.signal;
+    if ((this.#forbiddenUntilMs.get(resource.plural) ?? 0) > clock.monotonic()) return [];
+    try {
+      const { items } = await withDeadline(clock, TIMEOUT_MS, stopped, (signal) => client.list(resource, { ...options, signal }));
+      this.#forbiddenUntilMs.delete(resource.plural);
+      return items;
+    } catch (error) {
+      if (!isForbidden(error)) throw error;
+      const hasChanged = !this.#forbiddenUntilMs.has(resource.plural);
+      this.#forbiddenUntilMs.set(resource.plural, clock.monotonic() + FORBIDDEN_MS);
+      if (hasChanged)
+        log.warn('Jobs are not told why they do not start: the manager may not list these there', { cluster, resource: resource.plural });
+      return [];
+    }
+  }
 }

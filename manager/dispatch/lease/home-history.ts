@@ -49,28 +49,51 @@ export type ClusterShown = { readonly name: string; readonly shown: boolean; rea
 const MARGIN = 100_000n;
 const LISTED_MAX = 5;
 
-export function createHomeHistory({
-  known,
-  ask,
-  clusters,
-  clock,
-  onUnanswered,
-  onMissing,
-  onProblemChanged,
-}: HomeHistoryDeps): HomeHistory {
-  /** The highest stored version that the caches have not reached. */
-  let highest = '';
-  let judged = '';
-  let asking: Promise<boolean> | undefined;
-  /** 'Settled': all clusters were seen since the restore. Versions that clusters stored before are no longer evaluated. */
-  let state: 'Unknown' | 'Restored' | 'Settled' = 'Unknown';
-  const shown = new Set<string>();
-  /** Until then a create of the leader of before the restore may still arrive at any cluster, for a placement that no record names. */
-  const lateUntilMs = clock.monotonic() + LATE_WRITE_MS;
-  let missing: readonly string[] = [];
+export function createHomeHistory(deps: HomeHistoryDeps): HomeHistory {
+  return new ManagerClusterHistory(deps);
+}
 
-  async function judge(signal: AbortSignal): Promise<boolean> {
-    const version = highest;
+class ManagerClusterHistory implements HomeHistory {
+  readonly #deps: HomeHistoryDeps;
+  /** The highest stored version that the caches have not reached. */
+  #highest = '';
+  #judged = '';
+  #asking: Promise<boolean> | undefined;
+  /** 'Settled': all clusters were seen since the restore. Versions that clusters stored before are no longer evaluated. */
+  #state: 'Unknown' | 'Restored' | 'Settled' = 'Unknown';
+  readonly #shown = new Set<string>();
+  /** Until then a create of the leader of before the restore may still arrive at any cluster, for a placement that no record names. */
+  readonly #lateUntilMs: number;
+  #missing: readonly string[] = [];
+
+  constructor(deps: HomeHistoryDeps) {
+    this.#deps = deps;
+    this.#lateUntilMs = deps.clock.monotonic() + LATE_WRITE_MS;
+  }
+
+  takeStoredVersion(version: string): void {
+    if (this.#state === 'Settled' || !isOlder(this.#deps.known(), version)) return;
+    this.#highest = laterVersion(this.#highest, version);
+  }
+
+  versionToStore(): string {
+    const known = this.#deps.known();
+    if (this.#state === 'Settled') return known;
+    const version = laterVersion(known, this.#highest);
+    return this.#state === 'Restored' ? String(BigInt(version) + MARGIN) : version;
+  }
+
+  async settle(signal: AbortSignal): Promise<boolean> {
+    while (this.#state === 'Unknown' && this.#highest !== this.#judged) {
+      this.#asking ??= this.#judge(signal);
+      if (!(await this.#asking)) return false;
+    }
+    return true;
+  }
+
+  async #judge(signal: AbortSignal): Promise<boolean> {
+    const { ask, clock, onUnanswered, onProblemChanged } = this.#deps;
+    const version = this.#highest;
     let now: string;
     try {
       now = await ask(signal);
@@ -78,41 +101,43 @@ export function createHomeHistory({
       if (!signal.aborted) onUnanswered(error);
       return false;
     } finally {
-      asking = undefined;
+      this.#asking = undefined;
     }
-    judged = version;
-    if (state !== 'Unknown' || !homeWasRestored([version], now)) return true;
-    state = 'Restored';
-    const lateMs = lateUntilMs - clock.monotonic();
-    if (lateMs > 0) clock.schedule(lateWritesOver, lateMs);
-    update();
+    this.#judged = version;
+    if (this.#state !== 'Unknown' || !homeWasRestored([version], now)) return true;
+    this.#state = 'Restored';
+    const lateMs = this.#lateUntilMs - clock.monotonic();
+    if (lateMs > 0) clock.schedule(() => this.#lateWritesOver(), lateMs);
+    this.#update();
     onProblemChanged();
     return true;
   }
 
-  function update(): void {
+  #update(): void {
+    const { clusters, clock, onMissing } = this.#deps;
     const all = clusters();
-    if (clock.monotonic() >= lateUntilMs) for (const cluster of all) if (cluster.shown) shown.add(cluster.name);
-    missing = all.filter(({ name, givenUp }) => !givenUp && !shown.has(name)).map(({ name }) => name);
-    if (missing.length === 0) state = 'Settled';
-    onMissing(missing);
+    if (clock.monotonic() >= this.#lateUntilMs) for (const cluster of all) if (cluster.shown) this.#shown.add(cluster.name);
+    this.#missing = all.filter(({ name, givenUp }) => !givenUp && !this.#shown.has(name)).map(({ name }) => name);
+    if (this.#missing.length === 0) this.#state = 'Settled';
+    onMissing(this.#missing);
   }
 
   /** Late writes can no longer arrive, so that the problem may name fewer clusters, or be over. */
-  function lateWritesOver(): void {
-    if (state !== 'Restored') return;
-    update();
-    onProblemChanged();
+  #lateWritesOver(): void {
+    if (this.#state !== 'Restored') return;
+    this.#update();
+    this.#deps.onProblemChanged();
   }
 
-  function clustersChanged(): void {
-    if (state !== 'Restored') return;
-    update();
-    if (problem() === undefined) onProblemChanged();
+  clustersChanged(): void {
+    if (this.#state !== 'Restored') return;
+    this.#update();
+    if (this.problem() === undefined) this.#deps.onProblemChanged();
   }
 
-  function problem(): DispatchProblem | undefined {
-    if (state !== 'Restored') return undefined;
+  problem(): DispatchProblem | undefined {
+    if (this.#state !== 'Restored') return undefined;
+    const missing = this.#missing;
     const named = missing.slice(0, LISTED_MAX).map((name) => `"${name}"`);
     const more = missing.length > LISTED_MAX ? ` and ${missing.length - LISTED_MAX} more` : '';
     const message =
@@ -120,25 +145,4 @@ export function createHomeHistory({
       `not seen yet: ${named.join(', ')}${more} (one that does not come back: spec.state: Lost)`;
     return { reason: DispatchedReason.HomeRestored, message };
   }
-
-  return {
-    takeStoredVersion(version) {
-      if (state === 'Settled' || !isOlder(known(), version)) return;
-      highest = laterVersion(highest, version);
-    },
-    versionToStore() {
-      if (state === 'Settled') return known();
-      const version = laterVersion(known(), highest);
-      return state === 'Restored' ? String(BigInt(version) + MARGIN) : version;
-    },
-    async settle(signal) {
-      while (state === 'Unknown' && highest !== judged) {
-        asking ??= judge(signal);
-        if (!(await asking)) return false;
-      }
-      return true;
-    },
-    clustersChanged,
-    problem,
-  };
 }

@@ -7,6 +7,19 @@ export type DispatchMetrics = ReturnType<typeof createDispatchMetrics> & { reado
 /** Registers the metrics of dispatch. Call once for each registry: a second call throws. */
 export function createDispatchMetrics(registers: Registry[]) {
   return {
+    ...createWriteMetrics(registers),
+    ...createClusterMetrics(registers),
+    orphansDeleted: new Counter({
+      name: 'switchyard_orphans_deleted_total',
+      help: 'Copies deleted because their Job is gone.',
+      labelNames: ['cluster'],
+      registers,
+    }),
+  };
+}
+
+function createWriteMetrics(registers: Registry[]) {
+  return {
     dispatched: new Counter({
       name: 'switchyard_dispatched_workloads_total',
       help: 'Copies created on a cluster.',
@@ -39,6 +52,11 @@ export function createDispatchMetrics(registers: Registry[]) {
       buckets: LATENCY_BUCKETS,
       registers,
     }),
+  };
+}
+
+function createClusterMetrics(registers: Registry[]) {
+  return {
     watchRestarts: new Counter({
       name: 'switchyard_watch_restarts_total',
       help: 'Times a watch was reopened.',
@@ -89,12 +107,6 @@ export function createDispatchMetrics(registers: Registry[]) {
     clusterRestores: new Counter({
       name: 'switchyard_cluster_restores_total',
       help: 'Times a cluster was restored from a backup.',
-      labelNames: ['cluster'],
-      registers,
-    }),
-    orphansDeleted: new Counter({
-      name: 'switchyard_orphans_deleted_total',
-      help: 'Copies deleted because their Job is gone.',
       labelNames: ['cluster'],
       registers,
     }),

@@ -66,90 +66,118 @@ type Open = { readonly inFlight: number; readonly untilMs: number };
  * newest admission known now, in epoch milliseconds. It precedes this object, whatever the clock of the manager that made it said.
  */
 export function createUnansweredWrites(clock: Clock, newestMs: number): UnansweredWrites {
-  const bornMs = clock.now();
-  const sinceBirthMs = Math.max(bornMs, newestMs + 1);
-  const open = new Map<string, Open>();
-  const touched = new Set<string>();
-  const left = new Map<string, DeepReadonly<WorkObject>>();
-  const absent = new Set<string>();
-  const unstoppedUntilMs = new Map<string, number>();
-  const done = (key: string): void => {
-    const doubt = open.get(key);
+  return new WritesOfCluster(clock, newestMs);
+}
+
+class WritesOfCluster implements UnansweredWrites {
+  readonly #clock: Clock;
+  readonly #bornMs: number;
+  readonly #sinceBirthMs: number;
+  readonly #open = new Map<string, Open>();
+  readonly #touched = new Set<string>();
+  readonly #left = new Map<string, DeepReadonly<WorkObject>>();
+  readonly #absent = new Set<string>();
+  readonly #unstoppedUntilMs = new Map<string, number>();
+
+  constructor(clock: Clock, newestMs: number) {
+    this.#clock = clock;
+    this.#bornMs = clock.now();
+    this.#sinceBirthMs = Math.max(this.#bornMs, newestMs + 1);
+  }
+
+  of(key: string, sinceMs: number | undefined): Doubt {
+    const nowMs = this.#clock.now();
+    const doubt = this.#open.get(key);
+    if (doubt === undefined) {
+      if (this.#left.has(key)) return LOOK;
+      const forMs = sinceMs !== undefined && sinceMs >= this.#sinceBirthMs ? 0 : this.#bornMs + LATE_WRITE_MS - nowMs;
+      return forMs > 0 ? { kind: 'Waiting', forMs } : NONE;
+    }
+    if (doubt.inFlight > 0) return { kind: 'Waiting', forMs: LATE_WRITE_MS };
+    return doubt.untilMs > nowMs ? { kind: 'Waiting', forMs: doubt.untilMs - nowMs } : LOOK;
+  }
+
+  has(key: string): boolean {
+    return this.#open.has(key) || this.#touched.has(key) || this.#left.has(key) || this.#absent.has(key);
+  }
+
+  untouchedSinceMs(key: string): number | undefined {
+    return this.#touched.has(key) || this.#open.has(key) || this.#left.has(key) ? undefined : this.#sinceBirthMs;
+  }
+
+  sent(key: string): void {
+    const { inFlight, untilMs } = this.#open.get(key) ?? { inFlight: 0, untilMs: 0 };
+    this.#open.set(key, { inFlight: inFlight + 1, untilMs });
+  }
+
+  answered(key: string, nothingMade = false): void {
+    this.#touched.add(key);
+    if (!nothingMade) this.#absent.delete(key);
+    this.unsent(key);
+  }
+
+  unsent(key: string): void {
+    const doubt = this.#open.get(key);
     if (doubt === undefined) return;
-    if (doubt.inFlight === 1 && doubt.untilMs === 0) open.delete(key);
-    else open.set(key, { ...doubt, inFlight: doubt.inFlight - 1 });
-  };
-  return {
-    untouchedSinceMs: (key) => (touched.has(key) || open.has(key) || left.has(key) ? undefined : sinceBirthMs),
-    has: (key) => open.has(key) || touched.has(key) || left.has(key) || absent.has(key),
-    of(key, sinceMs) {
-      const nowMs = clock.now();
-      const doubt = open.get(key);
-      if (doubt === undefined) {
-        if (left.has(key)) return LOOK;
-        const forMs = sinceMs !== undefined && sinceMs >= sinceBirthMs ? 0 : bornMs + LATE_WRITE_MS - nowMs;
-        return forMs > 0 ? { kind: 'Waiting', forMs } : NONE;
-      }
-      if (doubt.inFlight > 0) return { kind: 'Waiting', forMs: LATE_WRITE_MS };
-      return doubt.untilMs > nowMs ? { kind: 'Waiting', forMs: doubt.untilMs - nowMs } : LOOK;
-    },
-    sent(key) {
-      const { inFlight, untilMs } = open.get(key) ?? { inFlight: 0, untilMs: 0 };
-      open.set(key, { inFlight: inFlight + 1, untilMs });
-    },
-    answered(key, nothingMade = false) {
-      touched.add(key);
-      if (!nothingMade) absent.delete(key);
-      done(key);
-    },
-    unsent: done,
-    lost(key) {
-      touched.add(key);
-      absent.delete(key);
-      const doubt = open.get(key);
-      if (doubt !== undefined) open.set(key, { inFlight: doubt.inFlight - 1, untilMs: clock.now() + LATE_WRITE_MS });
-    },
-    resolved(key) {
-      const doubt = open.get(key);
-      if (doubt?.inFlight === 0 && doubt.untilMs <= clock.now()) open.delete(key);
-    },
-    listed(key, { metadata }) {
-      // No two objects have the same name.
-      if (left.get(key)?.metadata.name === metadata.name) left.delete(key);
-      absent.delete(key);
-    },
-    unlisted(key, copy) {
-      left.set(key, copy);
-      absent.delete(key);
-    },
-    unlistedCopy: (key) => left.get(key),
-    deletedUnstopped(key, copy) {
-      left.set(key, copy);
-      absent.delete(key);
-      unstoppedUntilMs.set(key, clock.now() + LATE_WRITE_MS);
-    },
-    absent(key) {
-      const waitMs = (unstoppedUntilMs.get(key) ?? 0) - clock.now();
-      if (waitMs > 0) return waitMs;
-      unstoppedUntilMs.delete(key);
-      left.delete(key);
-      absent.add(key);
-      return 0;
-    },
-    absence(key, sinceMs, isAnyListed = false) {
-      if (left.has(key)) return 'Unlisted';
-      if (absent.has(key) || isAnyListed) return undefined;
-      const isUntouched = !touched.has(key) && !open.has(key) && sinceMs !== undefined && sinceMs >= sinceBirthMs;
-      return isUntouched ? undefined : 'Open';
-    },
-    forget(key) {
-      touched.delete(key);
-      open.delete(key);
-      left.delete(key);
-      unstoppedUntilMs.delete(key);
-      absent.delete(key);
-    },
-  };
+    if (doubt.inFlight === 1 && doubt.untilMs === 0) this.#open.delete(key);
+    else this.#open.set(key, { ...doubt, inFlight: doubt.inFlight - 1 });
+  }
+
+  lost(key: string): void {
+    this.#touched.add(key);
+    this.#absent.delete(key);
+    const doubt = this.#open.get(key);
+    if (doubt !== undefined) this.#open.set(key, { inFlight: doubt.inFlight - 1, untilMs: this.#clock.now() + LATE_WRITE_MS });
+  }
+
+  resolved(key: string): void {
+    const doubt = this.#open.get(key);
+    if (doubt?.inFlight === 0 && doubt.untilMs <= this.#clock.now()) this.#open.delete(key);
+  }
+
+  listed(key: string, { metadata }: DeepReadonly<WorkObject>): void {
+    // No two objects have the same name.
+    if (this.#left.get(key)?.metadata.name === metadata.name) this.#left.delete(key);
+    this.#absent.delete(key);
+  }
+
+  unlisted(key: string, copy: DeepReadonly<WorkObject>): void {
+    this.#left.set(key, copy);
+    this.#absent.delete(key);
+  }
+
+  unlistedCopy(key: string): DeepReadonly<WorkObject> | undefined {
+    return this.#left.get(key);
+  }
+
+  deletedUnstopped(key: string, copy: DeepReadonly<WorkObject>): void {
+    this.unlisted(key, copy);
+    this.#unstoppedUntilMs.set(key, this.#clock.now() + LATE_WRITE_MS);
+  }
+
+  absent(key: string): number {
+    const waitMs = (this.#unstoppedUntilMs.get(key) ?? 0) - this.#clock.now();
+    if (waitMs > 0) return waitMs;
+    this.#unstoppedUntilMs.delete(key);
+    this.#left.delete(key);
+    this.#absent.add(key);
+    return 0;
+  }
+
+  absence(key: string, sinceMs: number | undefined, isAnyListed = false): Absence | undefined {
+    if (this.#left.has(key)) return 'Unlisted';
+    if (this.#absent.has(key) || isAnyListed) return undefined;
+    const isUntouched = !this.#touched.has(key) && !this.#open.has(key) && sinceMs !== undefined && sinceMs >= this.#sinceBirthMs;
+    return isUntouched ? undefined : 'Open';
+  }
+
+  forget(key: string): void {
+    this.#touched.delete(key);
+    this.#open.delete(key);
+    this.#left.delete(key);
+    this.#unstoppedUntilMs.delete(key);
+    this.#absent.delete(key);
+  }
 }
 
 const NONE: Doubt = { kind: 'None' };

@@ -20,6 +20,7 @@ import type { Companion } from '../companions/plan-companions.ts';
 import { writeCompanions } from '../companions/write-companions.ts';
 import type { LeasedClient } from '../lease/leased-writes.ts';
 import type { WorkKind } from '../../work-kind/work-kind.ts';
+import type { NamespacePolicy } from './namespace-policy.ts';
 import { copyOfOther, DispatchRefused, jobOfOther, namespaceMissing, podsUnseen, problemOf } from './write-refusals.ts';
 
 /** Writes to one worker cluster. Each method is safe to repeat and touches only objects of this manager. */
@@ -58,11 +59,6 @@ export type CreateOptions = { readonly mayBeMadeYet: boolean; readonly isFirst: 
 
 /** A write to the status of a suspended copy. */
 type StatusAction = Extract<RemoteAction, { readonly kind: 'Seed' | 'TakeBackSuspended' }>;
-
-/** What to do when the namespace is missing on the cluster: refuse the Job, or create the namespace with these labels. */
-export type NamespacePolicy =
-  | { readonly kind: 'Require' }
-  | { readonly kind: 'Create'; readonly labelsOf: (namespace: string) => Readonly<Record<string, string>> };
 
 /** Timeout of one write. */
 const WRITE_TIMEOUT_MS = 15_000;

@@ -1,6 +1,7 @@
 /** Writes to a worker cluster whose API server is an embedded control plane. */
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { createCopyWriter, type CopyWriter, type NamespacePolicy } from '../../../../../manager/dispatch/writes/copy-writer.ts';
+import { createCopyWriter, type CopyWriter } from '../../../../../manager/dispatch/writes/copy-writer.ts';
+import type { NamespacePolicy } from '../../../../../manager/dispatch/writes/namespace-policy.ts';
 import { DispatchRefused } from '../../../../../manager/dispatch/writes/write-refusals.ts';
 import type { Job, Unsaved, WorkObject } from '../../../../../shared/api/kubernetes.ts';
 import { logTailsName } from '../../../../../shared/api/log-tails.ts';
