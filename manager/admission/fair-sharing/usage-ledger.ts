@@ -70,94 +70,115 @@ export function writtenLedger(policy: UsagePolicy, localQueues: Iterable<DeepRea
 }
 
 export function createUsageLedger(policy: UsagePolicy): UsageLedger {
-  const entries = new Map<string, Entry>();
-  const jobs = new Map<string, Counted>();
+  return new Ledger(policy);
+}
 
-  const entryOf = (localQueue: string, nowMs: number): Entry => {
-    const known = entries.get(localQueue);
+class Ledger implements UsageLedger {
+  readonly #policy: UsagePolicy;
+  readonly #entries = new Map<string, Entry>();
+  readonly #jobs = new Map<string, Counted>();
+
+  constructor(policy: UsagePolicy) {
+    this.#policy = policy;
+  }
+
+  restore(localQueue: string, consumed: Consumed, writtenMs: number): void {
+    const entry = this.#entryOf(localQueue, writtenMs);
+    entry.consumed = consumed;
+    entry.atMs = writtenMs;
+    entry.writtenMs = writtenMs;
+    entry.writtenUsage = weightedUsage(consumed, 1, this.#policy);
+  }
+
+  admitted(localQueue: string, key: string, held: Requests, record: AdmissionRecord, nowMs: number): boolean {
+    const before = this.#jobs.get(key);
+    const counted = countedFor(held, record.flavors);
+    const isSame = before?.localQueue === localQueue && before.since === record.since;
+    if (isSame && isEqual(before.counted, counted)) return false;
+    this.#take(key, nowMs);
+    const entry = this.#entryOf(localQueue, nowMs);
+    const sinceMs = Date.parse(record.since);
+    this.#jobs.set(key, { localQueue, counted, since: record.since, sinceMs });
+    if (isSame) {
+      entry.held = plusConsumed(entry.held, counted);
+      return true;
+    }
+    const isWritten = sinceMs <= entry.writtenMs;
+    this.#advance(entry, nowMs);
+    // For a Job in the written usage, only its usage since then is missing.
+    const added = isWritten
+      ? advanced(new Map(), counted, nowMs - entry.writtenMs, this.#policy)
+      : contribution(counted, sinceMs, nowMs, this.#policy);
+    entry.consumed = plusConsumed(entry.consumed, added);
+    entry.held = plusConsumed(entry.held, counted);
+    entry.changed ||= !isWritten;
+    return true;
+  }
+
+  ended(key: string, nowMs: number): void {
+    this.#take(key, nowMs);
+  }
+
+  undone(key: string, nowMs: number): void {
+    const taken = this.#take(key, nowMs);
+    if (taken === undefined) return;
+    const { job, entry } = taken;
+    entry.consumed = minusConsumed(entry.consumed, contribution(job.counted, job.sinceMs, nowMs, this.#policy));
+  }
+
+  forget(localQueue: string): void {
+    this.#entries.delete(localQueue);
+  }
+
+  consumed(localQueue: string, nowMs: number): Consumed {
+    const entry = this.#entries.get(localQueue);
+    return entry === undefined ? new Map() : advanced(entry.consumed, entry.held, nowMs - entry.atMs, this.#policy);
+  }
+
+  usage(localQueue: string, weight: number, nowMs: number): number {
+    return weightedUsage(this.consumed(localQueue, nowMs), weight, this.#policy);
+  }
+
+  unwritten(nowMs: number): readonly string[] {
+    return [...this.#entries].flatMap(([localQueue, { changed, held, writtenMs, writtenUsage }]) => {
+      if (nowMs - writtenMs < this.#policy.samplingIntervalMs) return [];
+      const moved = Math.abs(this.usage(localQueue, 1, nowMs) - writtenUsage);
+      return changed || (held.size > 0 && moved > WRITE_THRESHOLD * writtenUsage) ? [localQueue] : [];
+    });
+  }
+
+  written(localQueue: string, nowMs: number): void {
+    const entry = this.#entries.get(localQueue);
+    if (entry === undefined) return;
+    this.#advance(entry, nowMs);
+    entry.writtenMs = nowMs;
+    entry.writtenUsage = this.usage(localQueue, 1, nowMs);
+    entry.changed = false;
+  }
+
+  #entryOf(localQueue: string, nowMs: number): Entry {
+    const known = this.#entries.get(localQueue);
     if (known !== undefined) return known;
     const entry: Entry = { consumed: new Map(), held: new Map(), atMs: nowMs, writtenMs: -Infinity, writtenUsage: 0, changed: false };
-    entries.set(localQueue, entry);
+    this.#entries.set(localQueue, entry);
     return entry;
-  };
-  const advance = (entry: Entry, nowMs: number): void => {
-    entry.consumed = advanced(entry.consumed, entry.held, nowMs - entry.atMs, policy);
+  }
+
+  #advance(entry: Entry, nowMs: number): void {
+    entry.consumed = advanced(entry.consumed, entry.held, nowMs - entry.atMs, this.#policy);
     entry.atMs = Math.max(entry.atMs, nowMs);
-  };
-  const take = (key: string, nowMs: number): { readonly job: Counted; readonly entry: Entry } | undefined => {
-    const job = jobs.get(key);
-    const entry = job === undefined ? undefined : entries.get(job.localQueue);
-    jobs.delete(key);
+  }
+
+  #take(key: string, nowMs: number): { readonly job: Counted; readonly entry: Entry } | undefined {
+    const job = this.#jobs.get(key);
+    const entry = job === undefined ? undefined : this.#entries.get(job.localQueue);
+    this.#jobs.delete(key);
     if (job === undefined || entry === undefined) return undefined;
-    advance(entry, nowMs);
+    this.#advance(entry, nowMs);
     entry.held = minusConsumed(entry.held, job.counted);
     entry.changed = true;
     return { job, entry };
-  };
-  const consumedAt = (localQueue: string, nowMs: number): Consumed => {
-    const entry = entries.get(localQueue);
-    return entry === undefined ? new Map() : advanced(entry.consumed, entry.held, nowMs - entry.atMs, policy);
-  };
-  const usageAt = (localQueue: string, weight: number, nowMs: number): number =>
-    weightedUsage(consumedAt(localQueue, nowMs), weight, policy);
-
-  return {
-    restore: (localQueue, consumed, writtenMs) => {
-      const entry = entryOf(localQueue, writtenMs);
-      entry.consumed = consumed;
-      entry.atMs = writtenMs;
-      entry.writtenMs = writtenMs;
-      entry.writtenUsage = weightedUsage(consumed, 1, policy);
-    },
-    admitted: (localQueue, key, held, record, nowMs) => {
-      const before = jobs.get(key);
-      const counted = countedFor(held, record.flavors);
-      const isSame = before?.localQueue === localQueue && before.since === record.since;
-      if (isSame && isEqual(before.counted, counted)) return false;
-      take(key, nowMs);
-      const entry = entryOf(localQueue, nowMs);
-      const sinceMs = Date.parse(record.since);
-      jobs.set(key, { localQueue, counted, since: record.since, sinceMs });
-      if (isSame) {
-        entry.held = plusConsumed(entry.held, counted);
-        return true;
-      }
-      const isWritten = sinceMs <= entry.writtenMs;
-      advance(entry, nowMs);
-      // For a Job in the written usage, only its usage since then is missing.
-      const added = isWritten
-        ? advanced(new Map(), counted, nowMs - entry.writtenMs, policy)
-        : contribution(counted, sinceMs, nowMs, policy);
-      entry.consumed = plusConsumed(entry.consumed, added);
-      entry.held = plusConsumed(entry.held, counted);
-      entry.changed ||= !isWritten;
-      return true;
-    },
-    ended: (key, nowMs) => void take(key, nowMs),
-    undone: (key, nowMs) => {
-      const taken = take(key, nowMs);
-      if (taken === undefined) return;
-      const { job, entry } = taken;
-      entry.consumed = minusConsumed(entry.consumed, contribution(job.counted, job.sinceMs, nowMs, policy));
-    },
-    forget: (localQueue) => void entries.delete(localQueue),
-    consumed: consumedAt,
-    usage: usageAt,
-    unwritten: (nowMs) =>
-      [...entries].flatMap(([localQueue, { changed, held, writtenMs, writtenUsage }]) => {
-        if (nowMs - writtenMs < policy.samplingIntervalMs) return [];
-        const moved = Math.abs(usageAt(localQueue, 1, nowMs) - writtenUsage);
-        return changed || (held.size > 0 && moved > WRITE_THRESHOLD * writtenUsage) ? [localQueue] : [];
-      }),
-    written: (localQueue, nowMs) => {
-      const entry = entries.get(localQueue);
-      if (entry === undefined) return;
-      advance(entry, nowMs);
-      entry.writtenMs = nowMs;
-      entry.writtenUsage = usageAt(localQueue, 1, nowMs);
-      entry.changed = false;
-    },
-  };
+  }
 }
 
 const isEqual = (a: Consumed, b: Consumed): boolean =>

@@ -108,7 +108,7 @@ function runFirst<C extends FairCandidate>(
   const spare = (queue: QuotaNode, first: () => C | undefined): void => {
     if (!spared.has(queue)) spared.set(queue, first);
   };
-  const targets = createTargets(search, state, {
+  const targets = new Targets(own, state, {
     ...search,
     // Either strategy spares a side whose share is less than the preemptor's, as no share grows by what is given up.
     mayGive: (queue) => queue === own || takesBackItsOwn || compareSides(state, own, queue) <= 0,
@@ -147,7 +147,7 @@ function runFirst<C extends FairCandidate>(
 function runSecond<C extends FairCandidate>(search: FairSearch<C>, state: State<C>, spared: Spared<C>): boolean {
   const own = search.preemptor.queue;
   const places = new Map([...spared.keys()].map((queue, place) => [queue, place]));
-  const targets = createTargets(search, state, {
+  const targets = new Targets<C>(own, state, {
     candidatesOf: (queue) => [spared.get(queue)?.()].filter((candidate) => candidate !== undefined),
     compare: (a, b) => (places.get(a.queue) ?? 0) - (places.get(b.queue) ?? 0),
     mayGive: (queue) => spared.has(queue) && !hasPreempted(search, queue) && compareSides(state, own, queue) < 0,
@@ -228,110 +228,133 @@ function sidesOf(
 /** A ClusterQueue with remaining candidates. */
 type Target<C> = { readonly queue: QuotaNode; pop(): C; isEmpty(): boolean };
 
-/** The next ClusterQueue to take a victim from; undefined if there is none. Between two calls pop a candidate. */
-function createTargets<C extends FairCandidate>(
-  search: FairSearch<C>,
-  state: State<C>,
-  {
-    candidatesOf,
-    compare,
-    mayGive,
-    skipped,
-  }: Pick<FairSearch<C>, 'candidatesOf' | 'compare'> & {
-    /** Whether any candidate of the ClusterQueue may be chosen now. Otherwise it is `skipped`, with the first that it has left. */
-    readonly mayGive: (queue: QuotaNode) => boolean;
-    readonly skipped: (queue: QuotaNode, first: () => C | undefined) => void;
-  },
-): { next(): Target<C> | undefined } {
-  const own = search.preemptor.queue;
+/** How a strategy looks for ClusterQueues to take victims from. */
+type TargetSearch<C extends FairCandidate> = Pick<FairSearch<C>, 'candidatesOf' | 'compare'> & {
+  /** Whether any candidate of the ClusterQueue may be chosen now. Otherwise it is `skipped`, with the first that it has left. */
+  readonly mayGive: (queue: QuotaNode) => boolean;
+  readonly skipped: (queue: QuotaNode, first: () => C | undefined) => void;
+};
+
+/** The ClusterQueues to take victims from, one after the other. */
+class Targets<C extends FairCandidate> {
+  readonly #own: QuotaNode;
+  readonly #state: State<C>;
+  readonly #search: TargetSearch<C>;
   /** Remaining candidates of the ClusterQueues that were looked at, the first last. */
-  const waiting = new Map<QuotaNode, C[]>();
-  const pruned = new Set<QuotaNode>();
-  const waitingIn = (queue: QuotaNode): C[] => {
-    const known = waiting.get(queue) ?? candidatesOf(queue).toReversed();
-    waiting.set(queue, known);
+  readonly #waiting = new Map<QuotaNode, C[]>();
+  readonly #pruned = new Set<QuotaNode>();
+  /** For each Cohort visited, the first of its borrowing children that may be left and whose share has not changed. */
+  readonly #places = new Map<QuotaNode, number>();
+
+  constructor(own: QuotaNode, state: State<C>, search: TargetSearch<C>) {
+    this.#own = own;
+    this.#state = state;
+    this.#search = search;
+  }
+
+  /** The next ClusterQueue to take a victim from; undefined if there is none. Between two calls pop a candidate. */
+  next(): Target<C> | undefined {
+    const { mayGive, skipped } = this.#search;
+    let root = this.#own;
+    while (root.parent !== undefined) root = root.parent;
+    let node = root;
+    while (!this.#pruned.has(root)) {
+      if (isQueue(node)) {
+        const queue = node;
+        const list = mayGive(queue) ? this.#waitingIn(queue) : [];
+        if (list.length > 0) return this.#targetOf(queue, list);
+        skipped(queue, () => this.#waitingIn(queue).at(-1));
+      }
+      const heaviest = this.#heaviestOf(node);
+      if (heaviest === undefined) this.#pruned.add(node);
+      node = heaviest ?? root;
+    }
+    return undefined;
+  }
+
+  #targetOf(queue: QuotaNode, list: C[]): Target<C> {
+    return {
+      queue,
+      pop: () => {
+        const next = list.pop();
+        if (next === undefined) throw new Error(`${queue.id} has no candidates left`);
+        if (list.length === 0) this.#pruned.add(queue);
+        return next;
+      },
+      isEmpty: () => list.length === 0,
+    };
+  }
+
+  #waitingIn(queue: QuotaNode): C[] {
+    const known = this.#waiting.get(queue) ?? this.#search.candidatesOf(queue).toReversed();
+    this.#waiting.set(queue, known);
     return known;
-  };
-  const prune = (node: QuotaNode): void => void pruned.add(node);
-  const targetOf = (queue: QuotaNode, list: C[]): Target<C> => ({
-    queue,
-    pop: () => {
-      const next = list.pop();
-      if (next === undefined) throw new Error(`${queue.id} has no candidates left`);
-      if (list.length === 0) prune(queue);
-      return next;
-    },
-    isEmpty: () => list.length === 0,
-  });
+  }
+
   /** Children that borrow nothing are skipped, except Cohorts above the preemptor and its own ClusterQueue, which may contain candidates. */
-  const isPruned = (node: QuotaNode): boolean => pruned.has(node) || !(state.shares.has(node) || isBorrowing(state.sharesBefore(node)));
-  const isQueue = ({ clusterQueue }: QuotaNode): boolean => clusterQueue !== undefined;
+  #isPruned(node: QuotaNode): boolean {
+    const { shares, sharesBefore } = this.#state;
+    return this.#pruned.has(node) || !(shares.has(node) || isBorrowing(sharesBefore(node)));
+  }
+
   /** The first remaining candidate of a node. */
-  const firstOf = (node: QuotaNode): C | undefined => {
-    if (isPruned(node)) return undefined;
-    if (isQueue(node)) return waitingIn(node).at(-1);
+  #firstOf(node: QuotaNode): C | undefined {
+    if (this.#isPruned(node)) return undefined;
+    if (isQueue(node)) return this.#waitingIn(node).at(-1);
     let first: C | undefined;
     for (const child of node.children) {
-      const candidate = firstOf(child);
-      if (candidate !== undefined && (first === undefined || compare(candidate, first) < 0)) first = candidate;
+      const candidate = this.#firstOf(child);
+      if (candidate !== undefined && (first === undefined || this.#search.compare(candidate, first) < 0)) first = candidate;
     }
     return first;
-  };
+  }
 
-  /** For each Cohort visited, the first of its borrowing children that may be left and whose share has not changed. */
-  const places = new Map<QuotaNode, number>();
   /** The child with the highest share. Among equals Cohorts go first, because a child of theirs may have a higher share. */
-  const heaviestOf = (cohort: QuotaNode): QuotaNode | undefined => {
-    let heaviest: { readonly node: QuotaNode; readonly share: Share } | undefined;
-    const consider = (node: QuotaNode, share: Share): void => {
-      const difference = heaviest === undefined ? 1 : compareShares(share, heaviest.share);
-      if (difference > 0 || (difference === 0 && heaviest !== undefined && goesFirst(node, heaviest.node))) heaviest = { node, share };
-    };
-    let place = places.get(cohort) ?? 0;
-    for (const node of state.shares.keys()) {
-      if (node.parent !== cohort || pruned.has(node)) continue;
-      const share = shareIn(state, node);
-      if (isBorrowing(share) || node === own || state.above.has(node)) consider(node, share);
-      else prune(node);
-    }
-    const borrowers = state.borrowersBefore(cohort);
-    const isLeft = (node: QuotaNode): boolean => !pruned.has(node) && !state.shares.has(node);
+  #heaviestOf(cohort: QuotaNode): QuotaNode | undefined {
+    const { shares, sharesBefore, borrowersBefore } = this.#state;
+    let heaviest = this.#heaviestChanged(cohort);
+    let place = this.#places.get(cohort) ?? 0;
+    const borrowers = borrowersBefore(cohort);
+    const isLeft = (node: QuotaNode): boolean => !this.#pruned.has(node) && !shares.has(node);
     for (let index = place; index < borrowers.length; index++) {
       const node = borrowers[index];
       if (node === undefined || !isLeft(node)) {
         if (index === place) place++;
         continue;
       }
-      const share = state.sharesBefore(node);
+      const share = sharesBefore(node);
       if (heaviest !== undefined && compareShares(share, heaviest.share) < 0) break;
-      consider(node, share);
+      heaviest = this.#heavier(heaviest, { node, share });
     }
-    places.set(cohort, place);
+    this.#places.set(cohort, place);
     return heaviest?.node;
-  };
-  const goesFirst = (a: QuotaNode, b: QuotaNode): boolean => {
-    if (isQueue(a) !== isQueue(b)) return isQueue(b);
-    const [first, other] = [firstOf(a), firstOf(b)];
-    return first !== undefined && (other === undefined || compare(first, other) < 0);
-  };
+  }
 
-  let root = own;
-  while (root.parent !== undefined) root = root.parent;
-  return {
-    next: () => {
-      let node = root;
-      while (!pruned.has(root)) {
-        if (isQueue(node)) {
-          const queue = node;
-          const list = mayGive(queue) ? waitingIn(queue) : [];
-          if (list.length > 0) return targetOf(queue, list);
-          skipped(queue, () => waitingIn(queue).at(-1));
-        }
-        const heaviest = heaviestOf(node);
-        if (heaviest === undefined) prune(node);
-        node = heaviest ?? root;
-      }
-      return undefined;
-    },
-  };
+  /** The same among the children whose share the preemptor or a victim has changed. */
+  #heaviestChanged(cohort: QuotaNode): Heavy | undefined {
+    let heaviest: Heavy | undefined;
+    for (const node of this.#state.shares.keys()) {
+      if (node.parent !== cohort || this.#pruned.has(node)) continue;
+      const share = shareIn(this.#state, node);
+      if (isBorrowing(share) || node === this.#own || this.#state.above.has(node)) heaviest = this.#heavier(heaviest, { node, share });
+      else this.#pruned.add(node);
+    }
+    return heaviest;
+  }
+
+  #heavier(heaviest: Heavy | undefined, other: Heavy): Heavy {
+    if (heaviest === undefined) return other;
+    const difference = compareShares(other.share, heaviest.share);
+    return difference > 0 || (difference === 0 && this.#goesFirst(other.node, heaviest.node)) ? other : heaviest;
+  }
+
+  #goesFirst(a: QuotaNode, b: QuotaNode): boolean {
+    if (isQueue(a) !== isQueue(b)) return isQueue(b);
+    const [first, other] = [this.#firstOf(a), this.#firstOf(b)];
+    return first !== undefined && (other === undefined || this.#search.compare(first, other) < 0);
+  }
 }
+
+type Heavy = { readonly node: QuotaNode; readonly share: Share };
+
+const isQueue = ({ clusterQueue }: QuotaNode): boolean => clusterQueue !== undefined;

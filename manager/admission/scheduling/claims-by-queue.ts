@@ -49,127 +49,170 @@ export const compareClaims = (a: ClaimOfHead, b: ClaimOfHead): number =>
  * ClusterQueue's cohort tree. `onEnd` is called for each claim that no longer holds what it held.
  */
 export function createClaimsByQueue(rootOf: (clusterQueue: string) => string, onEnd: (entry: ClaimOfHead) => void): ClaimsByQueue {
-  const byQueue = new Map<string, Ordered>();
-  /**
-   * The last decided claim of each Workload, by ClusterQueue and key, that held less than was decided since capacity became free. Two
-   * Workloads of one ClusterQueue may be decided in turns, each of which replaces the claim of the other.
-   */
-  const excessive = new Map<string, Map<string, ClaimOfHead>>();
-  const ordered: Ordered[] = [];
-  /** Claims that hold something, in order; undefined until they are needed. */
-  let inOrder: readonly ClaimOfHead[] | undefined;
-  const parts = new WeakMap<ClaimOfHead, Map<Part, ClaimOfHead>>();
-  /** The claim that holds only a part of what its head claims: the same object as long as the claim stays the same. */
-  const partOf = (entry: ClaimOfHead, holds: Part): ClaimOfHead => {
-    const known = parts.get(entry) ?? new Map<Part, ClaimOfHead>();
-    const part = known.get(holds) ?? { ...entry, claim: { ...entry.claim, holds } };
-    parts.set(entry, known.set(holds, part));
-    return part;
-  };
-  let held = holdingOf(ordered, partOf);
+  return new OrderedClaims(rootOf, onEnd);
+}
 
-  const all = (): readonly ClaimOfHead[] => (inOrder ??= [...held.byQueue.values()]);
-  const holdAnew = (): void => {
-    const before = held;
-    held = holdingOf(ordered, partOf);
-    inOrder = undefined;
-    for (const [clusterQueue, entry] of before.byQueue) {
-      const now = held.byQueue.get(clusterQueue);
-      if (now !== entry && !stillHolds(entry, now)) onEnd(entry);
-    }
-  };
-  const remove = (clusterQueue: string): Ordered | undefined => {
-    const place = byQueue.get(clusterQueue);
-    if (place === undefined) return undefined;
-    byQueue.delete(clusterQueue);
-    ordered.splice(ordered.indexOf(place), 1);
-    return place;
-  };
-  const put = (place: Ordered): void => {
-    byQueue.set(place.entry.clusterQueue, place);
-    ordered.splice(placeOf(ordered, place.entry), 0, place);
-  };
-  /** Whether the claim of a place holds nothing, so that no other claim depends on it. */
-  const isIdle = ({ entry, root }: Ordered): boolean => {
-    const { cluster, start, preempts } = entry.claim;
-    if (start !== undefined || preempts === true) return false;
-    const [last, first] = [held.lastInTree.get(root), held.onCluster.get(cluster)];
-    return last !== undefined && compareClaims(last, entry) < 0 && first !== undefined && compareClaims(first, entry) < 0;
-  };
-  /** Replaces a claim by one of the same place in order, tree and cluster: it holds what the one before it held. */
-  const renew = (place: Ordered, entry: ClaimOfHead): void => {
-    const before = held.byQueue.get(entry.clusterQueue);
-    place.entry = entry;
-    if (before === undefined) return;
-    const { holds } = before.claim;
-    const now = holds === 'Quota' || holds === 'Room' ? partOf(entry, holds) : entry;
-    held.byQueue.set(entry.clusterQueue, now);
-    inOrder = undefined;
-    if (!stillHolds(before, now)) onEnd(before);
-  };
-  const set = (decided: ClaimOfHead): void => {
+class OrderedClaims implements ClaimsByQueue {
+  readonly #rootOf: (clusterQueue: string) => string;
+  readonly #onEnd: (entry: ClaimOfHead) => void;
+  readonly #byQueue = new Map<string, Ordered>();
+  readonly #ordered: Ordered[] = [];
+  readonly #parts = new ClaimParts();
+  readonly #excess = new ExcessClaims();
+  #held = holdingOf(this.#ordered, this.#parts);
+  /** Claims that hold something, in order; undefined until they are needed. */
+  #inOrder: readonly ClaimOfHead[] | undefined;
+  /** For which version the height of a claim is known. */
+  readonly #borrowingAt = new WeakMap<Claim, number>();
+
+  constructor(rootOf: (clusterQueue: string) => string, onEnd: (entry: ClaimOfHead) => void) {
+    this.#rootOf = rootOf;
+    this.#onEnd = onEnd;
+  }
+
+  set(decided: ClaimOfHead): void {
     const {
       claim: { holds: _decided, ...claim },
       ...head
     } = decided;
     const entry: ClaimOfHead = { ...head, claim };
-    const place: Ordered = { entry, root: rootOf(entry.clusterQueue) };
-    const known = byQueue.get(entry.clusterQueue);
-    if (known?.root === place.root && isInPlaceOf(entry, known.entry)) renew(known, entry);
+    const place: Ordered = { entry, root: this.#rootOf(entry.clusterQueue) };
+    const known = this.#byQueue.get(entry.clusterQueue);
+    if (known?.root === place.root && isInPlaceOf(entry, known.entry)) this.#renew(known, entry);
     else {
-      const wasIdle = known === undefined || isIdle(known);
-      remove(entry.clusterQueue);
-      put(place);
-      if (!wasIdle || !isIdle(place)) holdAnew();
+      const wasIdle = known === undefined || this.#isIdle(known);
+      this.#remove(entry.clusterQueue);
+      this.#put(place);
+      if (!wasIdle || !this.#isIdle(place)) this.#holdAnew();
     }
     // The cycle that decided did not know all claims: it may have blocked others by more than the claim holds. They are nominated again
     // once, or two heads could block each other in turns without end.
-    const { clusterQueue } = entry;
-    if (stillHolds(decided, held.byQueue.get(clusterQueue))) excessive.delete(clusterQueue);
-    else if (isFirstExcess(decided)) onEnd(decided);
-  };
-  const isFirstExcess = (decided: ClaimOfHead): boolean => {
+    if (stillHolds(decided, this.#held.byQueue.get(entry.clusterQueue))) this.#excess.delete(entry.clusterQueue);
+    else if (this.#excess.isFirst(decided)) this.#onEnd(decided);
+  }
+
+  updateBorrowing({ of, versionOf }: BorrowingOfClaims): void {
+    for (const standing of this.all()) {
+      const version = versionOf(standing);
+      if (this.#borrowingAt.get(standing.claim) === version) continue;
+      const borrowing = of(standing);
+      if (borrowing !== standing.claim.borrowing) this.set({ ...standing, claim: { ...standing.claim, borrowing } });
+      else this.#borrowingAt.set(standing.claim, version);
+    }
+  }
+
+  delete(clusterQueue: string): ClaimOfHead | undefined {
+    const place = this.#byQueue.get(clusterQueue);
+    this.#excess.delete(clusterQueue);
+    if (place === undefined) return undefined;
+    const wasIdle = this.#isIdle(place);
+    this.#remove(clusterQueue);
+    if (!wasIdle) this.#holdAnew();
+    return place.entry;
+  }
+
+  get(clusterQueue: string): ClaimOfHead | undefined {
+    return this.#byQueue.get(clusterQueue)?.entry;
+  }
+
+  capacityFreed(): void {
+    this.#excess.clear();
+  }
+
+  all(): readonly ClaimOfHead[] {
+    return (this.#inOrder ??= [...this.#held.byQueue.values()]);
+  }
+
+  firstIdle(): ClaimOfHead | undefined {
+    return this.#ordered.find(({ entry: { clusterQueue, claim } }) => claim.start !== undefined && !this.#held.byQueue.has(clusterQueue))
+      ?.entry;
+  }
+
+  hasPlaceFor({ clusterQueue, queued }: Head, borrowing: number, root: string): boolean {
+    if (this.#byQueue.has(clusterQueue)) return true;
+    const last = this.#held.lastInTree.get(root);
+    return last === undefined || compareNominated({ head: queued, borrowing }, { head: last.queued, borrowing: last.claim.borrowing }) < 0;
+  }
+
+  #holdAnew(): void {
+    const before = this.#held;
+    this.#held = holdingOf(this.#ordered, this.#parts);
+    this.#inOrder = undefined;
+    for (const [clusterQueue, entry] of before.byQueue) {
+      const now = this.#held.byQueue.get(clusterQueue);
+      if (now !== entry && !stillHolds(entry, now)) this.#onEnd(entry);
+    }
+  }
+
+  #remove(clusterQueue: string): void {
+    const place = this.#byQueue.get(clusterQueue);
+    if (place === undefined) return;
+    this.#byQueue.delete(clusterQueue);
+    this.#ordered.splice(this.#ordered.indexOf(place), 1);
+  }
+
+  #put(place: Ordered): void {
+    this.#byQueue.set(place.entry.clusterQueue, place);
+    this.#ordered.splice(placeOf(this.#ordered, place.entry), 0, place);
+  }
+
+  /** Whether the claim of a place holds nothing, so that no other claim depends on it. */
+  #isIdle({ entry, root }: Ordered): boolean {
+    const { cluster, start, preempts } = entry.claim;
+    if (start !== undefined || preempts === true) return false;
+    const [last, first] = [this.#held.lastInTree.get(root), this.#held.onCluster.get(cluster)];
+    return last !== undefined && compareClaims(last, entry) < 0 && first !== undefined && compareClaims(first, entry) < 0;
+  }
+
+  /** Replaces a claim by one of the same place in order, tree and cluster: it holds what the one before it held. */
+  #renew(place: Ordered, entry: ClaimOfHead): void {
+    const before = this.#held.byQueue.get(entry.clusterQueue);
+    place.entry = entry;
+    if (before === undefined) return;
+    const { holds } = before.claim;
+    const now = holds === 'Quota' || holds === 'Room' ? this.#parts.of(entry, holds) : entry;
+    this.#held.byQueue.set(entry.clusterQueue, now);
+    this.#inOrder = undefined;
+    if (!stillHolds(before, now)) this.#onEnd(before);
+  }
+}
+
+/** Claims that hold only a part of what their heads claim: the same object as long as the claim stays the same. */
+class ClaimParts {
+  readonly #parts = new WeakMap<ClaimOfHead, Map<Part, ClaimOfHead>>();
+
+  of(entry: ClaimOfHead, holds: Part): ClaimOfHead {
+    const known = this.#parts.get(entry) ?? new Map<Part, ClaimOfHead>();
+    const part = known.get(holds) ?? { ...entry, claim: { ...entry.claim, holds } };
+    this.#parts.set(entry, known.set(holds, part));
+    return part;
+  }
+}
+
+/**
+ * The last decided claim of each Workload that held less than was decided, since capacity became free. Two Workloads of one ClusterQueue
+ * may be decided in turns, each of which replaces the claim of the other.
+ */
+class ExcessClaims {
+  /** By ClusterQueue and key of the Workload. */
+  readonly #last = new Map<string, Map<string, ClaimOfHead>>();
+
+  /** Whether no claim with as much was decided for the Workload before. */
+  isFirst(decided: ClaimOfHead): boolean {
     const { key } = decided.queued.workload;
-    const ofQueue = excessive.get(decided.clusterQueue) ?? new Map<string, ClaimOfHead>();
+    const ofQueue = this.#last.get(decided.clusterQueue) ?? new Map<string, ClaimOfHead>();
     const before = ofQueue.get(key);
-    excessive.set(decided.clusterQueue, ofQueue.set(key, decided));
+    this.#last.set(decided.clusterQueue, ofQueue.set(key, decided));
     return before === undefined || !stillHolds(before, decided);
-  };
-  /** For which version the height of a claim is known. */
-  const borrowingAt = new WeakMap<Claim, number>();
-  return {
-    set,
-    updateBorrowing: ({ of, versionOf }) => {
-      for (const standing of all()) {
-        const version = versionOf(standing);
-        if (borrowingAt.get(standing.claim) === version) continue;
-        const borrowing = of(standing);
-        if (borrowing !== standing.claim.borrowing) set({ ...standing, claim: { ...standing.claim, borrowing } });
-        else borrowingAt.set(standing.claim, version);
-      }
-    },
-    delete: (clusterQueue) => {
-      const place = byQueue.get(clusterQueue);
-      excessive.delete(clusterQueue);
-      if (place === undefined) return undefined;
-      const wasIdle = isIdle(place);
-      remove(clusterQueue);
-      if (!wasIdle) holdAnew();
-      return place.entry;
-    },
-    get: (clusterQueue) => byQueue.get(clusterQueue)?.entry,
-    capacityFreed: () => excessive.clear(),
-    all,
-    firstIdle: () =>
-      ordered.find(({ entry: { clusterQueue, claim } }) => claim.start !== undefined && !held.byQueue.has(clusterQueue))?.entry,
-    hasPlaceFor: ({ clusterQueue, queued }, borrowing, root) => {
-      if (byQueue.has(clusterQueue)) return true;
-      const last = held.lastInTree.get(root);
-      return (
-        last === undefined || compareNominated({ head: queued, borrowing }, { head: last.queued, borrowing: last.claim.borrowing }) < 0
-      );
-    },
-  };
+  }
+
+  delete(clusterQueue: string): void {
+    this.#last.delete(clusterQueue);
+  }
+
+  clear(): void {
+    this.#last.clear();
+  }
 }
 
 type Part = 'Quota' | 'Room';
@@ -198,7 +241,7 @@ function placeOf(ordered: readonly Ordered[], entry: ClaimOfHead): number {
 }
 
 /** What each claim holds. `ordered`: all claims in order. */
-function holdingOf(ordered: readonly Ordered[], partOf: (entry: ClaimOfHead, holds: Part) => ClaimOfHead): Held {
+function holdingOf(ordered: readonly Ordered[], parts: ClaimParts): Held {
   const byQueue = new Map<string, ClaimOfHead>();
   const inTree = new Map<string, number>();
   const lastInTree = new Map<string, ClaimOfHead>();
@@ -226,7 +269,7 @@ function holdingOf(ordered: readonly Ordered[], partOf: (entry: ClaimOfHead, hol
     const quota = before < CLAIMS_PER_TREE_MAX;
     const room = !onCluster.has(claim.cluster);
     if (room) onCluster.set(claim.cluster, entry);
-    if (quota || room) byQueue.set(clusterQueue, quota && room ? entry : partOf(entry, quota ? 'Quota' : 'Room'));
+    if (quota || room) byQueue.set(clusterQueue, quota && room ? entry : parts.of(entry, quota ? 'Quota' : 'Room'));
   }
   return { byQueue, lastInTree, onCluster };
 }

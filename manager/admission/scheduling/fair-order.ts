@@ -42,121 +42,134 @@ export function createFairOrder<T extends Contender, W extends Contender & { rea
   usage: Usage,
   nominate: (waiting: readonly W[]) => readonly T[] = () => [],
 ): FairOrder<T> {
-  const brackets = new Map<string, Bracket<T | W>>();
-  const trees = new IndexedHeap<Match<T | W>>(({ id }) => id, compareTrees);
-  let before: QuotaNode | undefined;
+  return new Tournament(contenders, usage, nominate);
+}
+
+class Tournament<T extends Contender, W extends Contender & { readonly isWaiting: true }> implements FairOrder<T> {
+  readonly #usage: Usage;
+  readonly #nominate: (waiting: readonly W[]) => readonly T[];
+  readonly #brackets = new Map<string, Bracket<T | W>>();
+  readonly #trees = new IndexedHeap<Match<T | W>>(({ id }) => id, compareTrees);
+  #before: QuotaNode | undefined;
   /** Remaining contenders of each ClusterQueue, the first last. */
-  const remaining = new Map<string, (T | W)[]>();
+  readonly #remaining = new Map<string, (T | W)[]>();
   /** ClusterQueues of trees that are not played yet, by root. */
-  const unplayed = new Map<string, QuotaNode[]>();
+  readonly #unplayed = new Map<string, QuotaNode[]>();
 
-  const bracketOf = (node: QuotaNode): Bracket<T | W> => {
-    const known = brackets.get(node.id);
-    if (known !== undefined) return known;
-    const bracket: Bracket<T | W> = new IndexedHeap<Match<T | W>>(({ id }) => id, compareMatches);
-    brackets.set(node.id, bracket);
-    return bracket;
-  };
-  const isWaiting = (contender: T | W): contender is W => contender.isWaiting === true;
-  const isNominated = (contender: T | W): contender is T => !isWaiting(contender);
+  constructor(contenders: Iterable<T | W>, usage: Usage, nominate: (waiting: readonly W[]) => readonly T[]) {
+    this.#usage = usage;
+    this.#nominate = nominate;
+    for (const contender of contenders) this.#add(contender);
+  }
 
-  /** Sets whom a node sends into the match of its Cohort, or of the trees. */
-  const enter = (node: QuotaNode, match: Match<T | W> | undefined): void => {
-    const matches = node.parent === undefined ? trees : bracketOf(node.parent);
-    if (match === undefined) matches.delete(node.id);
-    else matches.set(match);
-  };
-  const matchOf = (node: QuotaNode, contender: T | W): Match<T | W> => ({
-    id: node.id,
-    contender,
-    share: node.parent === undefined ? undefined : shareAfter(node, contender.node, usage, contender.charges),
-  });
-  /** A ClusterQueue whose contenders wait sends the one that goes furthest, so that none of them would go before it. */
-  const enterQueue = (queue: QuotaNode): void => {
-    const list = remaining.get(queue.id) ?? [];
-    let first: Match<T | W> | undefined;
-    for (const contender of list.at(-1)?.isWaiting === true ? list : list.slice(-1)) {
-      const match = matchOf(queue, contender);
-      if (first === undefined || compareMatches(match, first) < 0) first = match;
-    }
-    enter(queue, first);
-  };
-  const enterCohort = (cohort: QuotaNode): void => {
-    const winner = winnerOf(cohort);
-    enter(cohort, winner && matchOf(cohort, winner));
-  };
-
-  const nominateWaiting = (queue: QuotaNode): void => {
-    const waiting = (remaining.get(queue.id) ?? []).filter(isWaiting).toReversed();
-    remaining.set(queue.id, nominate(waiting).toReversed());
-    enterQueue(queue);
-  };
-
-  /** The winner is nominated: a contender that waits, which only a ClusterQueue sends, is nominated first. */
-  const winnerOf = (cohort: QuotaNode): T | undefined => {
-    const bracket = bracketOf(cohort);
-    for (let first = bracket.peek(); first !== undefined; first = bracket.peek()) {
-      if (isNominated(first.contender)) return first.contender;
-      nominateWaiting(first.contender.node);
-    }
-    return undefined;
-  };
+  next(): T | undefined {
+    if (this.#before !== undefined) this.changed(this.#before);
+    const next = this.#winner();
+    this.#before = next?.node;
+    if (next !== undefined) this.#remaining.get(next.node.id)?.pop();
+    return next;
+  }
 
   /** Plays the matches again from a ClusterQueue up to its root. */
-  const replay = (queue: QuotaNode): void => {
-    if (unplayed.has(queue.rootId)) return;
-    enterQueue(queue);
-    for (let node = queue.parent; node !== undefined; node = node.parent) enterCohort(node);
-  };
+  changed(queue: QuotaNode): void {
+    if (this.#unplayed.has(queue.rootId)) return;
+    this.#enterQueue(queue);
+    for (let node = queue.parent; node !== undefined; node = node.parent) this.#enterCohort(node);
+  }
 
-  /** Plays all matches of a tree, lower ones first. */
-  const playAll = (queues: readonly QuotaNode[]): void => {
-    const cohorts = new Set<QuotaNode>();
-    for (const queue of queues) {
-      enterQueue(queue);
-      for (let node = queue.parent; node !== undefined && !cohorts.has(node); node = node.parent) cohorts.add(node);
-    }
-    for (const cohort of [...cohorts].toSorted((a, b) => a.height - b.height)) enterCohort(cohort);
-  };
-
-  for (const contender of contenders) {
+  #add(contender: T | W): void {
     const { node } = contender;
-    const others = remaining.get(node.id);
+    const others = this.#remaining.get(node.id);
     if (others === undefined) {
-      remaining.set(node.id, [contender]);
-      const queues = unplayed.get(node.rootId);
-      if (queues === undefined) unplayed.set(node.rootId, [node]);
+      this.#remaining.set(node.id, [contender]);
+      const queues = this.#unplayed.get(node.rootId);
+      if (queues === undefined) this.#unplayed.set(node.rootId, [node]);
       else queues.push(node);
     } else others.unshift(contender);
     // The first contender of all is a bound: no other of its tree goes before it.
     const match = { id: node.rootId, contender, share: undefined };
-    const first = trees.get(node.rootId);
-    if (first === undefined || compareTrees(match, first) < 0) trees.set(match);
+    const first = this.#trees.get(node.rootId);
+    if (first === undefined || compareTrees(match, first) < 0) this.#trees.set(match);
   }
-  const winner = (): T | undefined => {
-    for (let first = trees.peek(); first !== undefined; first = trees.peek()) {
-      const queues = unplayed.get(first.id);
-      if (queues !== undefined) {
-        unplayed.delete(first.id);
-        trees.delete(first.id);
-        playAll(queues);
-      } else if (isNominated(first.contender)) return first.contender;
-      else nominateWaiting(first.contender.node);
+
+  #bracketOf(node: QuotaNode): Bracket<T | W> {
+    const known = this.#brackets.get(node.id);
+    if (known !== undefined) return known;
+    const bracket: Bracket<T | W> = new IndexedHeap<Match<T | W>>(({ id }) => id, compareMatches);
+    this.#brackets.set(node.id, bracket);
+    return bracket;
+  }
+
+  /** Sets whom a node sends into the match of its Cohort, or of the trees. */
+  #enter(node: QuotaNode, match: Match<T | W> | undefined): void {
+    const matches = node.parent === undefined ? this.#trees : this.#bracketOf(node.parent);
+    if (match === undefined) matches.delete(node.id);
+    else matches.set(match);
+  }
+
+  #matchOf(node: QuotaNode, contender: T | W): Match<T | W> {
+    const share = node.parent === undefined ? undefined : shareAfter(node, contender.node, this.#usage, contender.charges);
+    return { id: node.id, contender, share };
+  }
+
+  /** A ClusterQueue whose contenders wait sends the one that goes furthest, so that none of them would go before it. */
+  #enterQueue(queue: QuotaNode): void {
+    const list = this.#remaining.get(queue.id) ?? [];
+    let first: Match<T | W> | undefined;
+    for (const contender of list.at(-1)?.isWaiting === true ? list : list.slice(-1)) {
+      const match = this.#matchOf(queue, contender);
+      if (first === undefined || compareMatches(match, first) < 0) first = match;
+    }
+    this.#enter(queue, first);
+  }
+
+  #enterCohort(cohort: QuotaNode): void {
+    const winner = this.#winnerOf(cohort);
+    this.#enter(cohort, winner && this.#matchOf(cohort, winner));
+  }
+
+  #nominateWaiting(queue: QuotaNode): void {
+    const waiting = (this.#remaining.get(queue.id) ?? []).filter(isWaiting<T, W>).toReversed();
+    this.#remaining.set(queue.id, this.#nominate(waiting).toReversed());
+    this.#enterQueue(queue);
+  }
+
+  /** The winner is nominated: a contender that waits, which only a ClusterQueue sends, is nominated first. */
+  #winnerOf(cohort: QuotaNode): T | undefined {
+    const bracket = this.#bracketOf(cohort);
+    for (let first = bracket.peek(); first !== undefined; first = bracket.peek()) {
+      if (!isWaiting<T, W>(first.contender)) return first.contender;
+      this.#nominateWaiting(first.contender.node);
     }
     return undefined;
-  };
+  }
 
-  return {
-    next: () => {
-      if (before !== undefined) replay(before);
-      const next = winner();
-      before = next?.node;
-      if (next !== undefined) remaining.get(next.node.id)?.pop();
-      return next;
-    },
-    changed: replay,
-  };
+  /** Plays all matches of a tree, lower ones first. */
+  #playAll(queues: readonly QuotaNode[]): void {
+    const cohorts = new Set<QuotaNode>();
+    for (const queue of queues) {
+      this.#enterQueue(queue);
+      for (let node = queue.parent; node !== undefined && !cohorts.has(node); node = node.parent) cohorts.add(node);
+    }
+    for (const cohort of [...cohorts].toSorted((a, b) => a.height - b.height)) this.#enterCohort(cohort);
+  }
+
+  #winner(): T | undefined {
+    for (let first = this.#trees.peek(); first !== undefined; first = this.#trees.peek()) {
+      const queues = this.#unplayed.get(first.id);
+      if (queues !== undefined) {
+        this.#unplayed.delete(first.id);
+        this.#trees.delete(first.id);
+        this.#playAll(queues);
+      } else if (!isWaiting<T, W>(first.contender)) return first.contender;
+      else this.#nominateWaiting(first.contender.node);
+    }
+    return undefined;
+  }
 }
+
+const isWaiting = <T extends Contender, W extends Contender & { readonly isWaiting: true }>(contender: T | W): contender is W =>
+  contender.isWaiting === true;
 
 /** One child of a Cohort, with its winner and its share after that admission. */
 type Match<T> = { readonly id: string; readonly contender: T; readonly share: Share | undefined };

@@ -78,7 +78,7 @@ function fairly(queues: ReadonlyMap<string, readonly (Turn | WaitingHead)[]>, us
     usage,
     (all) => nominated(all.map(({ turn }) => turn)).map(contending),
   );
-  return { next: () => order.next()?.turn, changed: order.changed };
+  return { next: () => order.next()?.turn, changed: (queue) => order.changed(queue) };
 }
 
 const mayWait = (turns: readonly (Turn | WaitingHead)[]): boolean =>

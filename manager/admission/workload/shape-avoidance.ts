@@ -47,112 +47,133 @@ type Entry = {
 };
 
 export function createShapeAvoidance(): ShapeAvoidance {
-  const shapes = new Map<string, Map<string, Entry>>();
+  return new Shapes();
+}
 
-  const set = (shape: string, cluster: string, entry: Entry): void => {
-    const entries = shapes.get(shape) ?? new Map<string, Entry>();
-    shapes.set(shape, entries.set(cluster, entry));
-  };
+class Shapes implements ShapeAvoidance {
+  /** By shape and cluster. */
+  readonly #shapes = new Map<string, Map<string, Entry>>();
 
-  const prune = (nowMs: number): void => {
-    for (const [shape, entries] of shapes) {
-      for (const [cluster, { untilMs }] of entries) if (nowMs >= untilMs + FORGOTTEN_AFTER_MS) entries.delete(cluster);
-      if (entries.size === 0) shapes.delete(shape);
+  observe(workload: Workload, nowMs: number): boolean {
+    const { record, phase } = workload;
+    const isPlaced = record !== undefined && (phase === 'Admitted' || (phase === 'Finished' && workload.started));
+    const placed = isPlaced && this.knows(workload.shape) && this.#place(workload, record, nowMs);
+    const released = !isPlaced && this.knows(workload.shape) && this.released(workload);
+    const learned = this.#learn(workload, nowMs);
+    return placed || released || learned;
+  }
+
+  placed(workload: Workload, record: AdmissionRecord): void {
+    this.#place({ ...workload, started: false }, record, 0);
+  }
+
+  released({ key, shape }: Pick<Workload, 'key' | 'shape'>): boolean {
+    let released = false;
+    for (const [cluster, { probe, ...entry }] of this.#shapes.get(shape) ?? []) {
+      if (probe !== key) continue;
+      this.#set(shape, cluster, entry);
+      released = true;
     }
-  };
+    return released;
+  }
 
-  const learn = ({ shape, record }: Workload, nowMs: number): boolean => {
+  of(shape: string, cluster: string, nowMs: number): { readonly untilMs?: number; readonly problem: string } | undefined {
+    const entry = this.#entry(shape, cluster);
+    if (entry === undefined || entry.cleared === true) return undefined;
+    const { untilMs, probe, reason } = entry;
+    if (nowMs < untilMs) return { untilMs, problem: wordsFor('Jobs like this one', reason, untilMs) };
+    return probe === undefined ? undefined : { problem: isTried(probe, reason) };
+  }
+
+  fork(trials: ReadonlyMap<string, string | undefined> = new Map()): ShapesOfCycle {
+    return this.#forkOf(trials, new Set());
+  }
+
+  next(
+    shape: string,
+    { cluster, since }: AdmissionRecord,
+    refusals: number,
+    nowMs: number,
+  ): { readonly untilMs: number; readonly level: number } {
+    const entry = this.#entry(shape, cluster);
+    if (entry === undefined || entry.cleared === true) return { level: refusals, untilMs: nowMs + backoffMs(refusals) };
+    // A Job that was already on its way when the first failed adds no information.
+    const isProbe = Date.parse(since) >= entry.untilMs;
+    const level = Math.max(refusals, entry.level + (isProbe ? 1 : 0));
+    return { level, untilMs: !isProbe && entry.untilMs > nowMs ? entry.untilMs : nowMs + backoffMs(level) };
+  }
+
+  refusedMeanwhile(shape: string, { cluster, since }: AdmissionRecord): string | undefined {
+    const entry = this.#entry(shape, cluster);
+    const isMeant = entry !== undefined && entry.cleared !== true && entry.reason !== AvoidedReason.NotStarted;
+    return isMeant && Date.parse(since) < entry.untilMs ? entry.reason : undefined;
+  }
+
+  knows(shape: string): boolean {
+    return this.#shapes.has(shape);
+  }
+
+  #entry(shape: string, cluster: string): Entry | undefined {
+    return this.#shapes.get(shape)?.get(cluster);
+  }
+
+  #set(shape: string, cluster: string, entry: Entry): void {
+    const entries = this.#shapes.get(shape) ?? new Map<string, Entry>();
+    this.#shapes.set(shape, entries.set(cluster, entry));
+  }
+
+  #prune(nowMs: number): void {
+    for (const [shape, entries] of this.#shapes) {
+      for (const [cluster, { untilMs }] of entries) if (nowMs >= untilMs + FORGOTTEN_AFTER_MS) entries.delete(cluster);
+      if (entries.size === 0) this.#shapes.delete(shape);
+    }
+  }
+
+  #learn({ shape, record }: Workload, nowMs: number): boolean {
     let changed = false;
     for (const [cluster, avoided] of Object.entries(record?.avoid ?? {})) {
       if (!isOfShape(avoided.reason)) continue;
       const { reason, level = avoided.refusals } = avoided;
       const untilMs = Date.parse(avoided.until);
-      const known = shapes.get(shape)?.get(cluster);
+      const known = this.#entry(shape, cluster);
       const isOld = nowMs >= untilMs + FORGOTTEN_AFTER_MS || (known !== undefined && untilMs <= known.untilMs);
       // Of two Jobs placed at the same time, one may have started and the other not.
       if (isOld || (known?.cleared === true && untilMs - backoffMs(level) <= known.untilMs)) continue;
-      set(shape, cluster, { untilMs, reason, level });
+      this.#set(shape, cluster, { untilMs, reason, level });
       changed = true;
     }
-    if (changed) prune(nowMs);
+    if (changed) this.#prune(nowMs);
     return changed;
-  };
-
-  const release = ({ key, shape }: Pick<Workload, 'key' | 'shape'>): boolean => {
-    let released = false;
-    for (const [cluster, { probe, ...entry }] of shapes.get(shape) ?? []) {
-      if (probe !== key) continue;
-      set(shape, cluster, entry);
-      released = true;
-    }
-    return released;
-  };
+  }
 
   /** True if other Jobs may be placed now. */
-  const place = ({ key, shape, started }: Workload, { cluster, since }: AdmissionRecord, nowMs: number): boolean => {
-    const entry = shapes.get(shape)?.get(cluster);
+  #place({ key, shape, started }: Workload, { cluster, since }: AdmissionRecord, nowMs: number): boolean {
+    const entry = this.#entry(shape, cluster);
     if (entry === undefined || entry.cleared === true || Date.parse(since) < entry.untilMs) return false;
-    if (started) set(shape, cluster, { ...entry, untilMs: nowMs, cleared: true });
-    else if (entry.probe === undefined) set(shape, cluster, { ...entry, probe: key });
+    if (started) this.#set(shape, cluster, { ...entry, untilMs: nowMs, cleared: true });
+    else if (entry.probe === undefined) this.#set(shape, cluster, { ...entry, probe: key });
     return started;
-  };
+  }
 
-  const of: ShapeAvoidance['of'] = (shape, cluster, nowMs) => {
-    const entry = shapes.get(shape)?.get(cluster);
-    if (entry === undefined || entry.cleared === true) return undefined;
-    const { untilMs, probe, reason } = entry;
-    if (nowMs < untilMs) return { untilMs, problem: wordsFor('Jobs like this one', reason, untilMs) };
-    return probe === undefined ? undefined : { problem: isTried(probe, reason) };
-  };
-
-  const forkOf = (trials: ReadonlyMap<string, string | undefined>, placed: ReadonlySet<string>): ShapesOfCycle => {
+  #forkOf(trials: ReadonlyMap<string, string | undefined>, placed: ReadonlySet<string>): ShapesOfCycle {
     const gone = new Set(placed);
     const tried = new Map(trials);
     return {
       of: (shape, cluster, nowMs) => {
         const by = tried.get(cluster);
         if (by !== undefined) return { problem: `was in trouble, and is tried by ${by} first` };
-        const problem = of(shape, cluster, nowMs);
+        const problem = this.of(shape, cluster, nowMs);
         if (problem !== undefined || gone.size === 0 || !gone.has(`${shape} ${cluster}`)) return problem;
-        return { problem: isTried('another', shapes.get(shape)?.get(cluster)?.reason ?? '') };
+        return { problem: isTried('another', this.#entry(shape, cluster)?.reason ?? '') };
       },
       goes: (shape, cluster) => {
         if (tried.has(cluster)) tried.set(cluster, 'another');
-        const entry = shapes.get(shape)?.get(cluster);
+        const entry = this.#entry(shape, cluster);
         if (entry !== undefined && entry.cleared !== true) gone.add(`${shape} ${cluster}`);
       },
-      fork: () => forkOf(tried, gone),
+      fork: () => this.#forkOf(tried, gone),
     };
-  };
-
-  return {
-    observe: (workload, nowMs) => {
-      const { record, phase } = workload;
-      const isPlaced = record !== undefined && (phase === 'Admitted' || (phase === 'Finished' && workload.started));
-      const placed = isPlaced && shapes.has(workload.shape) && place(workload, record, nowMs);
-      const released = !isPlaced && shapes.has(workload.shape) && release(workload);
-      const learned = learn(workload, nowMs);
-      return placed || released || learned;
-    },
-    placed: (workload, record) => void place({ ...workload, started: false }, record, 0),
-    released: release,
-    of,
-    fork: (trials = new Map()) => forkOf(trials, new Set()),
-    next: (shape, { cluster, since }, refusals, nowMs) => {
-      const entry = shapes.get(shape)?.get(cluster);
-      if (entry === undefined || entry.cleared === true) return { level: refusals, untilMs: nowMs + backoffMs(refusals) };
-      // A Job that was already on its way when the first failed adds no information.
-      const isProbe = Date.parse(since) >= entry.untilMs;
-      const level = Math.max(refusals, entry.level + (isProbe ? 1 : 0));
-      return { level, untilMs: !isProbe && entry.untilMs > nowMs ? entry.untilMs : nowMs + backoffMs(level) };
-    },
-    refusedMeanwhile: (shape, { cluster, since }) => {
-      const entry = shapes.get(shape)?.get(cluster);
-      const isMeant = entry !== undefined && entry.cleared !== true && entry.reason !== AvoidedReason.NotStarted;
-      return isMeant && Date.parse(since) < entry.untilMs ? entry.reason : undefined;
-    },
-    knows: (shape) => shapes.has(shape),
-  };
+  }
 }
 
 const isTried = (whom: string, reason: string): string => `failed Jobs like this one (${reason}), and is tried by ${whom} first`;
