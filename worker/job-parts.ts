@@ -262,8 +262,8 @@ class AssembledJobParts implements JobParts {
       jobsNamespaces: settings.namespaces,
       onChange: (origin) => this.#fenceChanged(origin),
       onWentBack,
-      onKinds: this.#kinds.see,
-      fencedKinds: this.#kinds.cached,
+      onKinds: (kinds) => this.#kinds.see(kinds),
+      fencedKinds: () => this.#kinds.cached(),
       ofChildJob: (job, state) => fenceOfChildJob(job, state, this.#kinds),
     });
   }

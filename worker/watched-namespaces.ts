@@ -36,21 +36,40 @@ export function createWatchedNamespaces(
   log: Logger,
   onTakenIn: (namespace: string) => void,
 ): WatchedNamespaces {
-  const parts: Part[] = [];
-  const unreadable = new Set<string>();
-  const isFilled = (namespace: string): boolean =>
-    (namespaces.length === 0 || namespaces.includes(namespace)) &&
-    parts.every((part) => (part.namespace !== '' && part.namespace !== namespace) || part.informer.hasSynced());
+  return new Namespaces(namespaces, log, onTakenIn);
+}
 
-  function watch<T extends KubeObject>(options: InformerOptions<T>, namespace: string): Informer<T> {
+class Namespaces implements WatchedNamespaces {
+  readonly #namespaces: readonly string[];
+  readonly #log: Logger;
+  readonly #onTakenIn: (namespace: string) => void;
+  readonly #parts: Part[] = [];
+  readonly #unreadable = new Set<string>();
+
+  constructor(namespaces: readonly string[], log: Logger, onTakenIn: (namespace: string) => void) {
+    this.#namespaces = namespaces;
+    this.#log = log;
+    this.#onTakenIn = onTakenIn;
+  }
+
+  informerOf<T extends KubeObject>(options: InformerOptions<T>): Informer<T> {
+    if (this.#namespaces.length > 0)
+      return createInformerOfNamespaces(options.resource, this.#namespaces, (each) => this.#watch(options, each));
+    const informer = createInformer(options);
+    const { plural: resource } = options.resource;
+    this.#parts.push({ resource, namespace: '', informer, refusedOnce: Promise.withResolvers(), isRefused: false });
+    return informer;
+  }
+
+  #watch<T extends KubeObject>(options: InformerOptions<T>, namespace: string): Informer<T> {
     const { client } = options;
     const informer = createInformer({
       ...options,
       namespace,
       client: {
         get: (resource, key, how) => client.get(resource, key, how),
-        list: (resource, how) => noting(part, () => client.list(resource, how)),
-        watch: (resource, how) => noting(part, () => client.watch(resource, how)),
+        list: (resource, how) => this.#noting(part, () => client.list(resource, how)),
+        watch: (resource, how) => this.#noting(part, () => client.watch(resource, how)),
       },
     });
     const part: Part = {
@@ -60,60 +79,61 @@ export function createWatchedNamespaces(
       refusedOnce: Promise.withResolvers(),
       isRefused: false,
     };
-    parts.push(part);
+    this.#parts.push(part);
     return informer;
   }
 
-  async function noting<Answer>(part: Part, call: () => Promise<Answer>): Promise<Answer> {
+  async #noting<Answer>(part: Part, call: () => Promise<Answer>): Promise<Answer> {
     try {
       const answer = await call();
       part.isRefused = false;
-      noteReadable(part.namespace);
+      this.#noteReadable(part.namespace);
       return answer;
     } catch (error) {
-      if (isForbidden(error)) refused(part, error);
+      if (isForbidden(error)) this.#refused(part, error);
       throw error;
     }
   }
 
-  function refused(part: Part, error: Error): void {
+  #noteReadable(namespace: string): void {
+    if (!this.#unreadable.has(namespace) || this.#parts.some((part) => part.namespace === namespace && part.isRefused)) return;
+    this.#unreadable.delete(namespace);
+    this.#log.info('a namespace of --namespace may be read again', { namespace });
+  }
+
+  #refused(part: Part, error: Error): void {
     const { namespace, refusedOnce } = part;
     part.isRefused = true;
     refusedOnce.resolve();
-    if (unreadable.has(namespace)) return;
-    unreadable.add(namespace);
-    log.warn(
+    if (this.#unreadable.has(namespace)) return;
+    this.#unreadable.add(namespace);
+    this.#log.warn(
       'a namespace of --namespace may not be read, and its Jobs wait until it may: grant the rights there (chart switchyard-worker: config.namespaces), or take it off the list',
       { namespace, resource: part.resource, error },
     );
   }
 
-  function noteReadable(namespace: string): void {
-    if (!unreadable.has(namespace) || parts.some((part) => part.namespace === namespace && part.isRefused)) return;
-    unreadable.delete(namespace);
-    log.info('a namespace of --namespace may be read again', { namespace });
+  async filled(): Promise<void> {
+    await Promise.all(this.#parts.map(({ informer, refusedOnce }) => Promise.race([informer.waitForSync(), refusedOnce.promise])));
+    for (const { informer, namespace } of this.#parts.filter((part) => !part.informer.hasSynced()))
+      void informer.waitForSync().then(() => (this.isFilled(namespace) ? this.#onTakenIn(namespace) : undefined));
   }
 
-  return {
-    informerOf(options) {
-      if (namespaces.length > 0) return createInformerOfNamespaces(options.resource, namespaces, (each) => watch(options, each));
-      const informer = createInformer(options);
-      const { plural: resource } = options.resource;
-      parts.push({ resource, namespace: '', informer, refusedOnce: Promise.withResolvers(), isRefused: false });
-      return informer;
-    },
-    async filled() {
-      await Promise.all(parts.map(({ informer, refusedOnce }) => Promise.race([informer.waitForSync(), refusedOnce.promise])));
-      for (const { informer, namespace } of parts.filter((part) => !part.informer.hasSynced()))
-        void informer.waitForSync().then(() => (isFilled(namespace) ? onTakenIn(namespace) : undefined));
-    },
-    isFilled,
-    unreadable: () => [...unreadable],
-    problem() {
-      const empty = parts.filter(({ informer, isRefused }) => !informer.hasSynced() && !isRefused);
-      if (empty.length > 0) return `the cache of ${[...new Set(empty.map(({ resource }) => resource))].join(' and ')} is not filled yet`;
-      if (namespaces.length === 0 || namespaces.some(isFilled)) return undefined;
-      return `none of the namespaces of --namespace may be read: ${namespaces.join(', ')}`;
-    },
-  };
+  isFilled(namespace: string): boolean {
+    return (
+      (this.#namespaces.length === 0 || this.#namespaces.includes(namespace)) &&
+      this.#parts.every((part) => (part.namespace !== '' && part.namespace !== namespace) || part.informer.hasSynced())
+    );
+  }
+
+  unreadable(): readonly string[] {
+    return [...this.#unreadable];
+  }
+
+  problem(): string | undefined {
+    const empty = this.#parts.filter(({ informer, isRefused }) => !informer.hasSynced() && !isRefused);
+    if (empty.length > 0) return `the cache of ${[...new Set(empty.map(({ resource }) => resource))].join(' and ')} is not filled yet`;
+    if (this.#namespaces.length === 0 || this.#namespaces.some((namespace) => this.isFilled(namespace))) return undefined;
+    return `none of the namespaces of --namespace may be read: ${this.#namespaces.join(', ')}`;
+  }
 }

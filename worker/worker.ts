@@ -111,7 +111,7 @@ class ClusterWorker implements Worker {
         jobs,
         pods: this.#pods,
         newQueue,
-        isFilled: watched.isFilled,
+        isFilled: (namespace) => watched.isFilled(namespace),
         recorder: this.#recorder,
         onWentBack,
         signal: this.#stopped.signal,

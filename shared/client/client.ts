@@ -129,23 +129,6 @@ export function connect(options: ConnectOptions): Client {
     throw new Conflict(key, `another payload lies under the key ${key}; choose another key, or submit the same again`);
   }
 
-  function end(from: Watcher, key: string, { timeout, signal }: WaitOptions, what: string): Promise<Ending> {
-    return new Promise((resolve, reject) => {
-      const stop = from.watch({ ...idOf(key), ended: (ending) => settle(() => resolve(ending)) });
-      const late = (): void => reject(new TimedOut(key, `${what} within ${timeout} ms`, { cause: from.trouble() }));
-      const timer = timeout === undefined ? undefined : setTimeout(() => settle(late), timeout);
-      const onAbort = (): void => settle(() => reject(signal?.reason as Error));
-      function settle(how: () => void): void {
-        stop();
-        clearTimeout(timer);
-        signal?.removeEventListener('abort', onAbort);
-        how();
-      }
-      if (signal?.aborted === true) onAbort();
-      else signal?.addEventListener('abort', onAbort, { once: true });
-    });
-  }
-
   return {
     submit: async (manifest, each = {}) => (await submitMany([{ manifest, options: each }]))[0] ?? '',
     submitMany,
@@ -166,47 +149,8 @@ export function connect(options: ConnectOptions): Client {
       if (ending.kind === 'Completed') return ending.value as CancelAnswer;
       throw errorOfEnding(key, ending);
     },
-    async *progress(key) {
-      let latest: SubmissionProgress | undefined;
-      let over = false;
-      let change = Promise.withResolvers<void>();
-      const seen = (progress: SubmissionProgress): void => {
-        latest = progress;
-        change.resolve();
-      };
-      const ended = (): void => {
-        over = true;
-        change.resolve();
-      };
-      const stop = watcher.watch({ ...idOf(key), progress: seen, ended });
-      try {
-        for (let told = ''; ; ) {
-          await change.promise;
-          change = Promise.withResolvers();
-          const text = JSON.stringify(latest);
-          if (latest !== undefined && text !== told) yield latest;
-          told = text;
-          if (over && JSON.stringify(latest) === told) return;
-        }
-      } finally {
-        stop();
-      }
-    },
-    async look(key) {
-      const { id, submittedAt } = idOf(key);
-      const before = await submissions.getJob(id);
-      const state = await before?.getState();
-      // A submission that has ended since it was read is read again, for what it ended with.
-      const hasEndedSince = (state === 'completed' || state === 'failed') && before?.finishedOn === undefined;
-      const job = hasEndedSince ? await submissions.getJob(id) : before;
-      if (job === undefined || (submittedAt !== undefined && job.timestamp !== submittedAt)) return undefined;
-      const progress = typeof job.progress === 'object' ? { progress: job.progress as SubmissionProgress } : {};
-      const seen = { key, submittedAt: job.timestamp, payloadHash: payloadHash(job.data), ...progress };
-      if (state === 'completed') return { ...seen, state: 'Completed', result: job.returnvalue as JobResult };
-      if (state === 'failed') return { ...seen, state: 'Failed', failedReason: job.failedReason };
-      // One whose Job runs is parked as delayed, too; it was looked at.
-      return { ...seen, state: state === 'delayed' && job.processedOn === undefined ? 'Delayed' : 'Accepted' };
-    },
+    progress: (key) => progressOf(key, watcher),
+    look: (key) => look(key, submissions),
     async logs(key) {
       const { logs } = await submissions.getJobLogs(idOf(key).id);
       return logs;
@@ -217,6 +161,66 @@ export function connect(options: ConnectOptions): Client {
       await Promise.all([submissions.close(), control?.queue.close()]);
     },
   };
+}
+
+function end(from: Watcher, key: string, { timeout, signal }: WaitOptions, what: string): Promise<Ending> {
+  return new Promise((resolve, reject) => {
+    const stop = from.watch({ ...idOf(key), ended: (ending) => settle(() => resolve(ending)) });
+    const late = (): void => reject(new TimedOut(key, `${what} within ${timeout} ms`, { cause: from.trouble() }));
+    const timer = timeout === undefined ? undefined : setTimeout(() => settle(late), timeout);
+    const onAbort = (): void => settle(() => reject(signal?.reason as Error));
+    function settle(how: () => void): void {
+      stop();
+      clearTimeout(timer);
+      signal?.removeEventListener('abort', onAbort);
+      how();
+    }
+    if (signal?.aborted === true) onAbort();
+    else signal?.addEventListener('abort', onAbort, { once: true });
+  });
+}
+
+async function* progressOf(key: string, watcher: Watcher): AsyncIterable<SubmissionProgress> {
+  let latest: SubmissionProgress | undefined;
+  let over = false;
+  let change = Promise.withResolvers<void>();
+  const seen = (progress: SubmissionProgress): void => {
+    latest = progress;
+    change.resolve();
+  };
+  const ended = (): void => {
+    over = true;
+    change.resolve();
+  };
+  const stop = watcher.watch({ ...idOf(key), progress: seen, ended });
+  try {
+    for (let told = ''; ; ) {
+      await change.promise;
+      change = Promise.withResolvers();
+      const text = JSON.stringify(latest);
+      if (latest !== undefined && text !== told) yield latest;
+      told = text;
+      if (over && JSON.stringify(latest) === told) return;
+    }
+  } finally {
+    stop();
+  }
+}
+
+async function look(key: string, submissions: Queue): Promise<SubmissionView | undefined> {
+  const { id, submittedAt } = idOf(key);
+  const before = await submissions.getJob(id);
+  const state = await before?.getState();
+  // A submission that has ended since it was read is read again, for what it ended with.
+  const hasEndedSince = (state === 'completed' || state === 'failed') && before?.finishedOn === undefined;
+  const job = hasEndedSince ? await submissions.getJob(id) : before;
+  if (job === undefined || (submittedAt !== undefined && job.timestamp !== submittedAt)) return undefined;
+  const progress = typeof job.progress === 'object' ? { progress: job.progress as SubmissionProgress } : {};
+  const seen = { key, submittedAt: job.timestamp, payloadHash: payloadHash(job.data), ...progress };
+  if (state === 'completed') return { ...seen, state: 'Completed', result: job.returnvalue as JobResult };
+  if (state === 'failed') return { ...seen, state: 'Failed', failedReason: job.failedReason };
+  // One whose Job runs is parked as delayed, too; it was looked at.
+  return { ...seen, state: state === 'delayed' && job.processedOn === undefined ? 'Delayed' : 'Accepted' };
 }
 
 /** Says once when the connection is lost, and once when it is there again. */

@@ -39,104 +39,119 @@ const FIELDS = ['timestamp', 'finishedOn', 'returnvalue', 'failedReason', 'progr
  * Connects with the first watch.
  */
 export function createWatcher(queue: Queue, connection: ConnectionOptions, prefix: string): Watcher {
-  /** In the order in which they were looked up. */
-  const watched = new Map<string, Set<Watch>>();
-  let events: QueueEvents | undefined;
-  let timer: NodeJS.Timeout | undefined;
-  let soon: NodeJS.Immediate | undefined;
-  const fresh = new Set<string>();
-  let trouble: unknown;
+  return new QueueWatcher(queue, connection, prefix);
+}
 
-  function end(id: string, ending: Ending, watches: Iterable<Watch> = watched.get(id) ?? []): void {
+class QueueWatcher implements Watcher {
+  readonly #queue: Queue;
+  readonly #connection: ConnectionOptions;
+  readonly #prefix: string;
+  /** In the order in which they were looked up. */
+  readonly #watched = new Map<string, Set<Watch>>();
+  #events: QueueEvents | undefined;
+  #timer: NodeJS.Timeout | undefined;
+  #soon: NodeJS.Immediate | undefined;
+  readonly #fresh = new Set<string>();
+  #trouble: unknown;
+
+  constructor(queue: Queue, connection: ConnectionOptions, prefix: string) {
+    this.#queue = queue;
+    this.#connection = connection;
+    this.#prefix = prefix;
+  }
+
+  watch(watch: Watch): () => void {
+    const watches = this.#watched.get(watch.id) ?? new Set();
+    this.#watched.set(watch.id, watches.add(watch));
+    this.#fresh.add(watch.id);
+    this.#events ??= this.#listen();
+    this.#timer ??= setInterval(() => void this.#lookUp(() => [...this.#watched.keys()].slice(0, LOOK_UP_COUNT)), LOOK_UP_INTERVAL_MS);
+    this.#soon ??= setImmediate(() => this.#lookUpFresh());
+    return () => this.#leave(watch);
+  }
+
+  #listen(): QueueEvents {
+    const opened = new QueueEvents(this.#queue.name, { connection: this.#connection, prefix: this.#prefix });
+    // It connects again by itself; until then there are the look-ups.
+    opened.on('error', () => undefined);
+    opened.on('completed', ({ jobId, returnvalue }) => this.#end(jobId, { kind: 'Completed', value: returnvalue }));
+    opened.on('failed', ({ jobId, failedReason }) => this.#end(jobId, { kind: 'Failed', reason: failedReason }));
+    opened.on('removed', ({ jobId }) => this.#end(jobId, { kind: 'Removed' }));
+    opened.on('progress', ({ jobId, data }) => {
+      for (const { progress } of this.#watched.get(jobId) ?? []) progress?.(data as SubmissionProgress);
+    });
+    // What ended before it listened has no event for it.
+    void this.#lookUp(() => this.#watched.keys(), opened.waitUntilReady());
+    return opened;
+  }
+
+  #end(id: string, ending: Ending, watches: Iterable<Watch> = this.#watched.get(id) ?? []): void {
     for (const watch of watches) {
-      leave(watch);
+      this.#leave(watch);
       watch.ended(ending);
     }
   }
 
-  function leave(watch: Watch): void {
-    const watches = watched.get(watch.id);
+  #leave(watch: Watch): void {
+    const watches = this.#watched.get(watch.id);
     watches?.delete(watch);
-    if (watches?.size === 0) watched.delete(watch.id);
-    if (watched.size > 0) return;
-    clearInterval(timer);
-    timer = undefined;
-  }
-
-  function listen(): QueueEvents {
-    const opened = new QueueEvents(queue.name, { connection, prefix });
-    // It connects again by itself; until then there are the look-ups.
-    opened.on('error', () => undefined);
-    opened.on('completed', ({ jobId, returnvalue }) => end(jobId, { kind: 'Completed', value: returnvalue }));
-    opened.on('failed', ({ jobId, failedReason }) => end(jobId, { kind: 'Failed', reason: failedReason }));
-    opened.on('removed', ({ jobId }) => end(jobId, { kind: 'Removed' }));
-    opened.on('progress', ({ jobId, data }) => {
-      for (const { progress } of watched.get(jobId) ?? []) progress?.(data as SubmissionProgress);
-    });
-    // What ended before it listened has no event for it.
-    void lookUp(() => watched.keys(), opened.waitUntilReady());
-    return opened;
+    if (watches?.size === 0) this.#watched.delete(watch.id);
+    if (this.#watched.size > 0) return;
+    clearInterval(this.#timer);
+    this.#timer = undefined;
   }
 
   /** Never rejects: what Redis does not tell now it tells at the next look-up. */
-  async function lookUp(ids: () => Iterable<string>, ready?: Promise<unknown>): Promise<void> {
+  async #lookUp(ids: () => Iterable<string>, ready?: Promise<unknown>): Promise<void> {
     try {
       await ready;
       const all = [...ids()];
-      for (let start = 0; start < all.length; start += LOOK_UP_COUNT) await lookUpSome(all.slice(start, start + LOOK_UP_COUNT));
-      trouble = undefined;
+      for (let start = 0; start < all.length; start += LOOK_UP_COUNT) await this.#lookUpSome(all.slice(start, start + LOOK_UP_COUNT));
+      this.#trouble = undefined;
     } catch (error) {
-      trouble = error;
+      this.#trouble = error;
     }
   }
 
-  async function lookUpSome(ids: readonly string[]): Promise<void> {
-    const client = await queue.getBackend().client;
-    const answers = await Promise.all(ids.map((id) => client.hmget(queue.toKey(id), ...FIELDS)));
+  async #lookUpSome(ids: readonly string[]): Promise<void> {
+    const client = await this.#queue.getBackend().client;
+    const answers = await Promise.all(ids.map((id) => client.hmget(this.#queue.toKey(id), ...FIELDS)));
     for (const [index, id] of ids.entries()) {
-      const watches = watched.get(id);
+      const watches = this.#watched.get(id);
       if (watches === undefined) continue;
-      watched.delete(id); // It moves to the end.
-      watched.set(id, watches);
+      this.#watched.delete(id); // It moves to the end.
+      this.#watched.set(id, watches);
       const [timestamp = null, finishedOn = null, returnvalue = null, failedReason = null, progress = null] = answers[index] ?? [];
       const isMeant = ({ submittedAt }: Watch): boolean =>
         timestamp !== null && (submittedAt === undefined || submittedAt === Number(timestamp));
-      end(
+      this.#end(
         id,
         { kind: 'NotFound' },
         [...watches].filter((watch) => !isMeant(watch)),
       );
-      if (progress !== null) for (const watch of watched.get(id) ?? []) watch.progress?.(parsed(progress) as SubmissionProgress);
+      if (progress !== null) for (const watch of this.#watched.get(id) ?? []) watch.progress?.(parsed(progress) as SubmissionProgress);
       if (finishedOn !== null)
-        end(id, failedReason === null ? { kind: 'Completed', value: parsed(returnvalue) } : { kind: 'Failed', reason: failedReason });
+        this.#end(id, failedReason === null ? { kind: 'Completed', value: parsed(returnvalue) } : { kind: 'Failed', reason: failedReason });
     }
   }
 
   /** Whoever waits for thousands asks for all of them at once. */
-  function lookUpFresh(): void {
-    soon = undefined;
-    const ids = [...fresh];
-    fresh.clear();
-    void lookUp(() => ids);
+  #lookUpFresh(): void {
+    this.#soon = undefined;
+    const ids = [...this.#fresh];
+    this.#fresh.clear();
+    void this.#lookUp(() => ids);
   }
 
-  return {
-    watch(watch) {
-      const watches = watched.get(watch.id) ?? new Set();
-      watched.set(watch.id, watches.add(watch));
-      fresh.add(watch.id);
-      events ??= listen();
-      timer ??= setInterval(() => void lookUp(() => [...watched.keys()].slice(0, LOOK_UP_COUNT)), LOOK_UP_INTERVAL_MS);
-      soon ??= setImmediate(lookUpFresh);
-      return () => leave(watch);
-    },
-    trouble: () => trouble,
-    async close() {
-      clearImmediate(soon);
-      for (const id of watched.keys()) end(id, { kind: 'Closed' });
-      await events?.close();
-    },
-  };
+  trouble(): unknown {
+    return this.#trouble;
+  }
+
+  async close(): Promise<void> {
+    clearImmediate(this.#soon);
+    for (const id of this.#watched.keys()) this.#end(id, { kind: 'Closed' });
+    await this.#events?.close();
+  }
 }
 
 /** As BullMQ reads it: a value that is no JSON is a text. */

@@ -8,7 +8,7 @@ import {
   createReinvokingAdmission,
   createTerminatingResourceGuard,
 } from './admission/admission-chain.ts';
-import { createApiServer } from './server/api-server.ts';
+import { type ApiServer, createApiServer } from './server/api-server.ts';
 import { createAuthenticator } from './auth/authenticator.ts';
 import { type BoundObjects, createServiceAccountTokens } from './auth/service-account-tokens.ts';
 import { bootstrap } from './bootstrap.ts';
@@ -138,18 +138,10 @@ export async function createControlPlane(options: ControlPlaneOptions): Promise<
   return {
     transport,
     faults,
-    listen: async ({ host = '127.0.0.1', port = 0, plain = false, clientCaPem } = {}) => {
-      const certificate = plain
-        ? undefined
-        : await (dataDir === undefined ? createServingCertificate(host) : rememberedCertificate(dataDir, host));
-      const server = await listenHttp(api, {
-        host,
-        port,
-        ...omitUndefined({ certificate, clientCaPem }),
-      });
+    listen: async (how = {}) => {
+      const { server, kubeconfig } = await listen(api, token, dataDir, how);
       servers.push(server);
-      const { url } = server;
-      return { url, kubeconfig: kubeconfigFor({ url, ...(certificate === undefined ? {} : { caPem: certificate.certPem }) }, token) };
+      return { url: server.url, kubeconfig };
     },
     close: async () => {
       await controllers.stop();
@@ -160,6 +152,24 @@ export async function createControlPlane(options: ControlPlaneOptions): Promise<
       await store.close();
     },
   };
+}
+
+async function listen(
+  api: ApiServer,
+  token: string,
+  dataDir: string | undefined,
+  { host = '127.0.0.1', port = 0, plain = false, clientCaPem }: ListenOptions,
+): Promise<{ readonly server: HttpServer; readonly kubeconfig: string }> {
+  const certificate = plain
+    ? undefined
+    : await (dataDir === undefined ? createServingCertificate(host) : rememberedCertificate(dataDir, host));
+  const server = await listenHttp(api, {
+    host,
+    port,
+    ...omitUndefined({ certificate, clientCaPem }),
+  });
+  const { url } = server;
+  return { server, kubeconfig: kubeconfigFor({ url, ...(certificate === undefined ? {} : { caPem: certificate.certPem }) }, token) };
 }
 
 /** The user of the kubeconfig and of direct calls. */

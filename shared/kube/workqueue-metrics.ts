@@ -21,18 +21,73 @@ export interface WorkqueueMeters {
  * queue's view.
  */
 export function createWorkqueueMetrics(registry: Registry, clock: Pick<Clock, 'now'>, home?: string): WorkqueueMeters {
-  const labelNames = home === undefined ? ['name'] : ['name', 'cluster'];
-  const common = { labelNames, registers: [registry] };
-  const running = new Map<string, Queue>();
-  // What is counted for each key is kept beside and told at the scrape: queues have many keys.
-  const depth = new Gauge({
-    name: 'workqueue_depth',
-    help: 'Current depth of workqueue',
-    ...common,
-    collect() {
-      for (const { labels, waiting } of running.values()) this.set(labels, waiting);
-    },
-  });
+  return new Meters(registry, clock, home);
+}
+
+class Meters implements WorkqueueMeters {
+  readonly #home: string | undefined;
+  readonly #running = new Map<string, Queue>();
+  readonly #metrics: Metrics;
+
+  constructor(registry: Registry, clock: Pick<Clock, 'now'>, home: string | undefined) {
+    this.#home = home;
+    const labelNames = home === undefined ? ['name'] : ['name', 'cluster'];
+    this.#metrics = createMetrics({ labelNames, registers: [registry] }, this.#running, clock);
+  }
+
+  of(name: string, cluster?: string): WorkqueueMetrics {
+    const { queueDuration, workDuration } = this.#metrics;
+    const labels = this.#home === undefined ? { name } : { name, cluster: cluster ?? this.#home };
+    const key = JSON.stringify([name, cluster]);
+    const processing = new Processing();
+    // One that works no more, such as that of a connection before, may have something left to tell.
+    const { adds: addsBefore = 0, retries: retriesBefore = 0 } = this.#running.get(key) ?? {};
+    const queue: Queue = { cluster, labels, processing, waiting: 0, adds: addsBefore, retries: retriesBefore };
+    this.#running.set(key, queue);
+    return {
+      added(newDepth) {
+        queue.adds++;
+        queue.waiting = newDepth;
+      },
+      got(newDepth, queuedMs, startedAtMs) {
+        queue.waiting = newDepth;
+        queueDuration.observe(labels, queuedMs / 1000);
+        processing.start(startedAtMs);
+      },
+      done(workMs, startedAtMs) {
+        workDuration.observe(labels, workMs / 1000);
+        processing.end(startedAtMs);
+      },
+      retried: () => void queue.retries++,
+    };
+  }
+
+  forget(cluster: string): void {
+    for (const [key, queue] of this.#running) {
+      if (queue.cluster !== cluster) continue;
+      this.#running.delete(key);
+      for (const metric of Object.values(this.#metrics)) metric.remove(queue.labels);
+    }
+  }
+}
+
+type Metrics = ReturnType<typeof createMetrics>;
+
+/** What is counted for each key is kept beside and told at the scrape: queues have many keys. */
+function createMetrics(
+  common: { readonly labelNames: string[]; readonly registers: Registry[] },
+  running: ReadonlyMap<string, Queue>,
+  clock: Pick<Clock, 'now'>,
+) {
+  const gauge = (name: string, help: string, value: (queue: Queue) => number): Gauge =>
+    new Gauge({
+      name,
+      help,
+      ...common,
+      collect() {
+        for (const queue of running.values()) this.set(queue.labels, value(queue));
+      },
+    });
   const counter = (name: string, help: string, untold: (queue: Queue) => number): Counter =>
     new Counter({
       name,
@@ -42,80 +97,23 @@ export function createWorkqueueMetrics(registry: Registry, clock: Pick<Clock, 'n
         for (const queue of running.values()) this.inc(queue.labels, untold(queue));
       },
     });
-  const adds = counter('workqueue_adds_total', 'Total number of adds handled by workqueue', (queue) => take(queue, 'adds'));
-  const retries = counter('workqueue_retries_total', 'Total number of retries handled by workqueue', (queue) => take(queue, 'retries'));
-  const queueDuration = new Histogram({
-    name: 'workqueue_queue_duration_seconds',
-    help: 'How long in seconds an item stays in workqueue before being requested.',
-    buckets: DURATION_BUCKETS,
-    ...common,
-  });
-  const workDuration = new Histogram({
-    name: 'workqueue_work_duration_seconds',
-    help: 'How long in seconds processing an item from workqueue takes.',
-    buckets: DURATION_BUCKETS,
-    ...common,
-  });
-  const atScrape = (name: string, help: string, valueMs: (processing: Processing) => number): Gauge =>
-    new Gauge({
-      name,
-      help,
-      ...common,
-      collect() {
-        for (const { labels, processing } of running.values()) this.set(labels, valueMs(processing) / 1000);
-      },
-    });
-  const all = [
-    depth,
-    adds,
-    queueDuration,
-    workDuration,
-    retries,
-    atScrape(
+  const histogram = (name: string, help: string): Histogram => new Histogram({ name, help, buckets: DURATION_BUCKETS, ...common });
+  return {
+    depth: gauge('workqueue_depth', 'Current depth of workqueue', ({ waiting }) => waiting),
+    adds: counter('workqueue_adds_total', 'Total number of adds handled by workqueue', (queue) => take(queue, 'adds')),
+    retries: counter('workqueue_retries_total', 'Total number of retries handled by workqueue', (queue) => take(queue, 'retries')),
+    queueDuration: histogram('workqueue_queue_duration_seconds', 'How long in seconds an item stays in workqueue before being requested.'),
+    workDuration: histogram('workqueue_work_duration_seconds', 'How long in seconds processing an item from workqueue takes.'),
+    unfinished: gauge(
       'workqueue_unfinished_work_seconds',
       "How many seconds of work has done that is in progress and hasn't been observed by work_duration. Large values indicate stuck threads.",
-      (processing) => processing.totalMs(clock.now()),
+      ({ processing }) => processing.totalMs(clock.now()) / 1000,
     ),
-    atScrape(
+    longest: gauge(
       'workqueue_longest_running_processor_seconds',
       'How many seconds has the longest running processor for workqueue been running.',
-      (processing) => processing.longestMs(clock.now()),
+      ({ processing }) => processing.longestMs(clock.now()) / 1000,
     ),
-  ];
-
-  return {
-    of(name, cluster) {
-      const labels = home === undefined ? { name } : { name, cluster: cluster ?? home };
-      const key = JSON.stringify([name, cluster]);
-      const processing = new Processing();
-      // One that works no more, such as that of a connection before, may have something left to tell.
-      const { adds: addsBefore = 0, retries: retriesBefore = 0 } = running.get(key) ?? {};
-      const queue: Queue = { cluster, labels, processing, waiting: 0, adds: addsBefore, retries: retriesBefore };
-      running.set(key, queue);
-      return {
-        added(newDepth) {
-          queue.adds++;
-          queue.waiting = newDepth;
-        },
-        got(newDepth, queuedMs, startedAtMs) {
-          queue.waiting = newDepth;
-          queueDuration.observe(labels, queuedMs / 1000);
-          processing.start(startedAtMs);
-        },
-        done(workMs, startedAtMs) {
-          workDuration.observe(labels, workMs / 1000);
-          processing.end(startedAtMs);
-        },
-        retried: () => void queue.retries++,
-      };
-    },
-    forget(cluster) {
-      for (const [key, queue] of running) {
-        if (queue.cluster !== cluster) continue;
-        running.delete(key);
-        for (const metric of all) metric.remove(queue.labels);
-      }
-    },
   };
 }
 

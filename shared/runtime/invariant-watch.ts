@@ -57,7 +57,7 @@ export function createInvariantWatch<I extends string>(options: InvariantWatchOp
   const violations = createViolations((invariant: I) => patience * graceMs[invariant], invariants);
   const changed = new Set<string>();
   let round: Iterator<string> = [][Symbol.iterator]();
-  const dumps: InvariantDump[] = [];
+  const dumps = new Dumps();
   const tell = (): void => {
     for (const [invariant, count] of violations.counts()) metrics.violations.set({ invariant }, count);
   };
@@ -68,15 +68,12 @@ export function createInvariantWatch<I extends string>(options: InvariantWatchOp
     const { invariant, subject, message } = violation;
     const dump = { invariant, subject, message, begun: toWireTime(clock.now()), seen: seen(subject) };
     log.error(BROKEN_PROMISE, dump);
-    dumps.unshift(dump);
-    dumps.length = Math.min(dumps.length, DUMPS_MAX);
+    dumps.add(dump);
     onViolation(violation);
   };
   const ended = ({ invariant, subject, message }: Violation<I>): void => {
     log.info('a promise that was broken holds again', { invariant, subject });
-    const at = dumps.findIndex((dump) => dump.subject === subject && dump.message === message && dump.ended === undefined);
-    const dump = dumps[at];
-    if (dump !== undefined) dumps[at] = { ...dump, ended: toWireTime(clock.now()) };
+    dumps.ended(subject, message, toWireTime(clock.now()));
   };
   const look = (subject: string): void => {
     const turn = violations.looked(subject, findingsOf(subject), clock.monotonic());
@@ -131,6 +128,26 @@ export function createInvariantWatch<I extends string>(options: InvariantWatchOp
         tell();
       }
     },
-    report: () => ({ violations: Object.fromEntries(violations.counts()), dumps: [...dumps] }),
+    report: () => ({ violations: Object.fromEntries(violations.counts()), dumps: dumps.all() }),
   };
+}
+
+/** What was seen of broken promises, the newest first. */
+class Dumps {
+  readonly #dumps: InvariantDump[] = [];
+
+  add(dump: InvariantDump): void {
+    this.#dumps.unshift(dump);
+    this.#dumps.length = Math.min(this.#dumps.length, DUMPS_MAX);
+  }
+
+  ended(subject: string, message: string, ended: string): void {
+    const at = this.#dumps.findIndex((dump) => dump.subject === subject && dump.message === message && dump.ended === undefined);
+    const dump = this.#dumps[at];
+    if (dump !== undefined) this.#dumps[at] = { ...dump, ended };
+  }
+
+  all(): InvariantDump[] {
+    return [...this.#dumps];
+  }
 }

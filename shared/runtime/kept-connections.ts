@@ -40,114 +40,131 @@ type Connection = LimitedConnection & {
  * stall. Call before the server listens, and make it {@link WITHOUT_TIMERS}.
  */
 export function keepConnections(server: Server, limits: ConnectionLimits, clock: Clock): KeptConnections {
+  return new ServerConnections(server, limits, clock);
+}
+
+class ServerConnections implements KeptConnections {
+  readonly #server: Server;
+  readonly #limits: ConnectionLimits;
+  readonly #clock: Clock;
   /** By address and port of the client, which the TLS connection and the TCP connection below it have in common. */
-  const connections = new Map<string, Connection>();
-  let mode: 'Serving' | 'Draining' | 'Closing' = 'Serving';
-  let timer: { cancel(): void } | undefined;
-  let isMakingRoom = false;
+  readonly #connections = new Map<string, Connection>();
+  #mode: 'Serving' | 'Draining' | 'Closing' = 'Serving';
+  #timer: { cancel(): void } | undefined;
+  #isMakingRoom = false;
 
-  const enter = (connection: Connection, phase: ConnectionPhase): void => {
-    connection.phase = phase;
-    connection.sinceMs = clock.monotonic();
-    connection.bytesRead = connection.socket.bytesRead;
-  };
+  constructor(server: Server, limits: ConnectionLimits, clock: Clock) {
+    this.#server = server;
+    this.#limits = limits;
+    this.#clock = clock;
+    server.maxConnections = limits.connectionsMax + SLACK;
+    server.setTimeout(0);
+    server.on('connection', (socket) => this.#accept(socket));
+    server.on('secureConnection', (socket) => this.#secure(socket));
+    server.prependListener('request', (request, response) => this.#begin(request, response));
+  }
 
-  /** What Node tells nobody: that headers have begun, and that a body is complete. */
-  const notice = (connection: Connection): void => {
-    const { phase, inFlight, socket } = connection;
-    if (phase === 'Idle' && socket.bytesRead !== connection.bytesRead) enter(connection, 'Headers');
-    if (phase === 'Body' && [...inFlight.keys()].every(({ complete }) => complete)) enter(connection, 'Answer');
-  };
-
-  /** After what has arrived is read: a connection that is not as it was when it was chosen stays. */
-  const end = (chosen: readonly Connection[]): void => {
-    const before = chosen.map((connection) => ({ connection, phase: connection.phase, sinceMs: connection.sinceMs }));
-    setImmediate(() => {
-      for (const { connection, phase, sinceMs } of before) {
-        notice(connection);
-        if (connection.phase === phase && connection.sinceMs === sinceMs) connection.socket.destroy();
-      }
-    });
-  };
-
-  const look = (): void => {
-    for (const connection of connections.values()) notice(connection);
-    end(overdue(connections.values(), mode === 'Closing' ? { ...limits, idleMs: limits.headersMs } : limits, clock.monotonic()));
-    timer = connections.size === 0 ? undefined : clock.schedule(look, LOOK_EVERY_MS);
-  };
-
-  const makeRoom = (): void => {
-    if (isMakingRoom) return;
-    isMakingRoom = true;
-    setImmediate(() => {
-      isMakingRoom = false;
-      for (const connection of connections.values()) notice(connection);
-      end(makingRoom(connections.values(), connections.size - limits.connectionsMax));
-    });
-  };
-
-  const accept = (socket: Socket): void => {
-    const { remoteAddress: address = '' } = socket;
-    const key = keyOf(socket);
-    const phase = 'setSecureContext' in server ? 'Opening' : 'Idle';
-    const connection: Connection = { socket, address, phase, sinceMs: clock.monotonic(), bytesRead: 0, inFlight: new Map() };
-    connections.set(key, connection);
-    socket.once('close', () => {
-      // A port may be in use again by now.
-      if (connections.get(key) === connection) connections.delete(key);
-    });
-    timer ??= clock.schedule(look, LOOK_EVERY_MS);
-    if (connections.size > limits.connectionsMax) makeRoom();
-  };
-
-  const secure = (socket: Socket): void => {
-    const connection = connections.get(keyOf(socket));
-    if (connection === undefined) return;
-    connection.socket = socket;
-    enter(connection, 'Idle');
-  };
-
-  const begin = (request: IncomingMessage, response: ServerResponse): void => {
-    const connection = connections.get(keyOf(request.socket));
-    if (connection === undefined) return;
-    connection.inFlight.set(request, response);
-    enter(connection, 'Body');
-    if (mode !== 'Serving' || connections.size > CROWDED * limits.connectionsMax) response.setHeader('connection', 'close');
-    response.once('close', () => {
-      connection.inFlight.delete(request);
-      if (connection.inFlight.size === 0) enter(connection, 'Idle');
-    });
-  };
-
-  server.maxConnections = limits.connectionsMax + SLACK;
-  server.setTimeout(0);
-  server.on('connection', accept);
-  server.on('secureConnection', secure);
-  server.prependListener('request', begin);
-
-  const drain = (): void => {
-    mode = 'Draining';
-    for (const { inFlight } of connections.values())
+  /** Bound, for those who pass it on alone. */
+  readonly drain = (): void => {
+    this.#mode = 'Draining';
+    for (const { inFlight } of this.#connections.values())
       for (const response of inFlight.values()) if (!response.headersSent) response.setHeader('connection', 'close');
   };
 
-  return {
-    drain,
-    close() {
-      drain();
-      mode = 'Closing';
-      return new Promise((resolve) => {
-        // After the connections that wait to be accepted.
-        setImmediate(() => {
-          server.close(() => {
-            timer?.cancel();
-            resolve();
-          });
-          end([...connections.values()].filter(({ phase }) => phase === 'Idle'));
+  close(): Promise<void> {
+    this.drain();
+    this.#mode = 'Closing';
+    return new Promise((resolve) => {
+      // After the connections that wait to be accepted.
+      setImmediate(() => {
+        this.#server.close(() => {
+          this.#timer?.cancel();
+          resolve();
         });
+        this.#end([...this.#connections.values()].filter(({ phase }) => phase === 'Idle'));
       });
-    },
-  };
+    });
+  }
+
+  /** After what has arrived is read: a connection that is not as it was when it was chosen stays. */
+  #end(chosen: readonly Connection[]): void {
+    const before = chosen.map((connection) => ({ connection, phase: connection.phase, sinceMs: connection.sinceMs }));
+    setImmediate(() => {
+      for (const { connection, phase, sinceMs } of before) {
+        this.#notice(connection);
+        if (connection.phase === phase && connection.sinceMs === sinceMs) connection.socket.destroy();
+      }
+    });
+  }
+
+  /** What Node tells nobody: that headers have begun, and that a body is complete. */
+  #notice(connection: Connection): void {
+    const { phase, inFlight, socket } = connection;
+    if (phase === 'Idle' && socket.bytesRead !== connection.bytesRead) this.#enter(connection, 'Headers');
+    if (phase === 'Body' && [...inFlight.keys()].every(({ complete }) => complete)) this.#enter(connection, 'Answer');
+  }
+
+  #enter(connection: Connection, phase: ConnectionPhase): void {
+    connection.phase = phase;
+    connection.sinceMs = this.#clock.monotonic();
+    connection.bytesRead = connection.socket.bytesRead;
+  }
+
+  #accept(socket: Socket): void {
+    const { remoteAddress: address = '' } = socket;
+    const key = keyOf(socket);
+    const phase = 'setSecureContext' in this.#server ? 'Opening' : 'Idle';
+    const connection: Connection = { socket, address, phase, sinceMs: this.#clock.monotonic(), bytesRead: 0, inFlight: new Map() };
+    this.#connections.set(key, connection);
+    socket.once('close', () => {
+      // A port may be in use again by now.
+      if (this.#connections.get(key) === connection) this.#connections.delete(key);
+    });
+    this.#timer ??= this.#clock.schedule(() => this.#look(), LOOK_EVERY_MS);
+    if (this.#connections.size > this.#limits.connectionsMax) this.#makeRoom();
+  }
+
+  #look(): void {
+    for (const connection of this.#connections.values()) this.#notice(connection);
+    this.#end(
+      overdue(
+        this.#connections.values(),
+        this.#mode === 'Closing' ? { ...this.#limits, idleMs: this.#limits.headersMs } : this.#limits,
+        this.#clock.monotonic(),
+      ),
+    );
+    this.#timer = this.#connections.size === 0 ? undefined : this.#clock.schedule(() => this.#look(), LOOK_EVERY_MS);
+  }
+
+  #makeRoom(): void {
+    if (this.#isMakingRoom) return;
+    this.#isMakingRoom = true;
+    setImmediate(() => {
+      this.#isMakingRoom = false;
+      for (const connection of this.#connections.values()) this.#notice(connection);
+      this.#end(makingRoom(this.#connections.values(), this.#connections.size - this.#limits.connectionsMax));
+    });
+  }
+
+  #secure(socket: Socket): void {
+    const connection = this.#connections.get(keyOf(socket));
+    if (connection === undefined) return;
+    connection.socket = socket;
+    this.#enter(connection, 'Idle');
+  }
+
+  #begin(request: IncomingMessage, response: ServerResponse): void {
+    const connection = this.#connections.get(keyOf(request.socket));
+    if (connection === undefined) return;
+    connection.inFlight.set(request, response);
+    this.#enter(connection, 'Body');
+    if (this.#mode !== 'Serving' || this.#connections.size > CROWDED * this.#limits.connectionsMax)
+      response.setHeader('connection', 'close');
+    response.once('close', () => {
+      connection.inFlight.delete(request);
+      if (connection.inFlight.size === 0) this.#enter(connection, 'Idle');
+    });
+  }
 }
 
 const keyOf = ({ remoteAddress, remotePort }: Socket): string => `${remoteAddress} ${remotePort}`;

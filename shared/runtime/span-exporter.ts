@@ -45,12 +45,62 @@ type Sent =
   | { readonly kind: 'Refused'; readonly problem: unknown };
 
 export function createSpanExporter(deps: SpanExporterDeps): SpanExporter {
-  const { url, headers, resource, count, clock, random, log } = deps;
-  const buffer: Span[] = [];
-  let wake = Promise.withResolvers<void>();
-  let inTrouble = false;
+  return new OtlpExporter(deps);
+}
 
-  async function send(batch: readonly Span[], limitMs: number, signal?: AbortSignal): Promise<Sent> {
+class OtlpExporter implements SpanExporter {
+  readonly #deps: SpanExporterDeps;
+  readonly #buffer: Span[] = [];
+  #wake = Promise.withResolvers<void>();
+  #inTrouble = false;
+
+  constructor(deps: SpanExporterDeps) {
+    this.#deps = deps;
+  }
+
+  export(span: Span): void {
+    if (this.#buffer.length >= BUFFER_MAX) return this.#deps.count('dropped', 1);
+    this.#buffer.push(span);
+    this.#wake.resolve();
+  }
+
+  async run(signal: AbortSignal): Promise<void> {
+    while (!signal.aborted) {
+      if (this.#buffer.length === 0) await this.#untilWoken(signal);
+      if (this.#buffer.length < BATCH_MAX) await sleep(this.#deps.clock, GATHER_MS, signal);
+      if (signal.aborted) break;
+      await this.#deliver(this.#buffer.splice(0, BATCH_MAX), signal);
+    }
+    await this.#sendTheLast();
+  }
+
+  async #untilWoken(signal: AbortSignal): Promise<void> {
+    this.#wake = Promise.withResolvers();
+    const woken = (): void => this.#wake.resolve();
+    signal.addEventListener('abort', woken, { once: true });
+    await this.#wake.promise;
+    signal.removeEventListener('abort', woken);
+  }
+
+  /** Ends with the batch taken or dropped. */
+  async #deliver(batch: readonly Span[], signal: AbortSignal): Promise<void> {
+    const { random, clock } = this.#deps;
+    const backoff = createBackoff({ baseMs: 500, maxMs: WAIT_MAX_MS, random });
+    for (let tries = 1; ; tries++) {
+      const sent = await this.#send(batch, ANSWER_MS, signal);
+      if (signal.aborted && sent.kind !== 'Taken') {
+        // It is sent once more at the very end, with what came since.
+        this.#buffer.unshift(...batch);
+        return;
+      }
+      if (sent.kind !== 'Again' || tries === TRIES_MAX) return this.#settle(batch, sent);
+      const waitMs = Math.min(WAIT_MAX_MS, Math.max(backoff.nextDelayMs(), sent.afterMs ?? 0));
+      await sleep(clock, waitMs, signal);
+    }
+  }
+
+  async #send(batch: readonly Span[], limitMs: number, signal?: AbortSignal): Promise<Sent> {
+    const { clock, url, headers, resource } = this.#deps;
     const late = new AbortController();
     const timer = clock.schedule(() => late.abort(new Error(`the collector has not answered within ${limitMs} ms`)), limitMs);
     try {
@@ -74,68 +124,29 @@ export function createSpanExporter(deps: SpanExporterDeps): SpanExporter {
     }
   }
 
-  /** Ends with the batch taken or dropped. */
-  async function deliver(batch: readonly Span[], signal: AbortSignal): Promise<void> {
-    const backoff = createBackoff({ baseMs: 500, maxMs: WAIT_MAX_MS, random });
-    for (let tries = 1; ; tries++) {
-      const sent = await send(batch, ANSWER_MS, signal);
-      if (signal.aborted && sent.kind !== 'Taken') {
-        // It is sent once more at the very end, with what came since.
-        buffer.unshift(...batch);
-        return;
-      }
-      if (sent.kind !== 'Again' || tries === TRIES_MAX) return settle(batch, sent);
-      const waitMs = Math.min(WAIT_MAX_MS, Math.max(backoff.nextDelayMs(), sent.afterMs ?? 0));
-      await sleep(clock, waitMs, signal);
-    }
-  }
-
-  function settle(batch: readonly Span[], sent: Sent): void {
+  #settle(batch: readonly Span[], sent: Sent): void {
+    const { count, log, url } = this.#deps;
     const dropped = sent.kind === 'Taken' ? sent.rejected : batch.length;
     count('exported', batch.length - dropped);
     count('dropped', dropped);
     const isTrouble = sent.kind !== 'Taken';
-    if (isTrouble && !inTrouble) log.warn('traces cannot be exported and are dropped', { url: addressOf(url), error: sent.problem });
-    if (!isTrouble && inTrouble) log.info('traces are exported again', { url: addressOf(url) });
-    inTrouble = isTrouble;
-  }
-
-  async function untilWoken(signal: AbortSignal): Promise<void> {
-    wake = Promise.withResolvers();
-    const woken = (): void => wake.resolve();
-    signal.addEventListener('abort', woken, { once: true });
-    await wake.promise;
-    signal.removeEventListener('abort', woken);
+    if (isTrouble && !this.#inTrouble) log.warn('traces cannot be exported and are dropped', { url: addressOf(url), error: sent.problem });
+    if (!isTrouble && this.#inTrouble) log.info('traces are exported again', { url: addressOf(url) });
+    this.#inTrouble = isTrouble;
   }
 
   /** With one try, for as long as a program that is stopped can wait. */
-  async function sendTheLast(): Promise<void> {
+  async #sendTheLast(): Promise<void> {
+    const { clock, count } = this.#deps;
     const over = new AbortController();
     const timer = clock.schedule(() => over.abort(new Error('the program ends')), LAST_MS);
-    while (buffer.length > 0 && !over.signal.aborted) {
-      const batch = buffer.splice(0, BATCH_MAX);
-      settle(batch, await send(batch, LAST_MS, over.signal));
+    while (this.#buffer.length > 0 && !over.signal.aborted) {
+      const batch = this.#buffer.splice(0, BATCH_MAX);
+      this.#settle(batch, await this.#send(batch, LAST_MS, over.signal));
     }
     timer.cancel();
-    count('dropped', buffer.splice(0).length);
+    count('dropped', this.#buffer.splice(0).length);
   }
-
-  return {
-    export(span) {
-      if (buffer.length >= BUFFER_MAX) return count('dropped', 1);
-      buffer.push(span);
-      wake.resolve();
-    },
-    async run(signal) {
-      while (!signal.aborted) {
-        if (buffer.length === 0) await untilWoken(signal);
-        if (buffer.length < BATCH_MAX) await sleep(clock, GATHER_MS, signal);
-        if (signal.aborted) break;
-        await deliver(buffer.splice(0, BATCH_MAX), signal);
-      }
-      await sendTheLast();
-    },
-  };
 }
 
 /** Without what may be secret in it. */

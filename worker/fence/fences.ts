@@ -59,122 +59,157 @@ export interface Fences {
 
 /** `newToken` gives a text that it never gave before, in no earlier worker either. */
 export function createFences(fenceAfterMs: number, newToken: () => string): Fences {
-  const fences = new Map<string, OriginFence>();
-  let token = newToken();
-  /** When the newest token that was told was told first. */
-  let told: { readonly token: string; readonly sentMs: number } | undefined;
-  const ownFenceMs = fenceAfterMs === 0 ? NO_FENCE_MS : fenceAfterMs;
-  const remembered = new Map<string, Remembered>();
-  /** The shortest fence that was announced before: it binds for origins that no earlier worker has seen. */
-  let announcedMs = NO_FENCE_MS;
-  let marks: readonly { readonly resourceVersion: string; readonly sentMs: number }[] = [];
-  let trips: Trip[] = [];
+  return new FencesOfOrigins(fenceAfterMs, newToken);
+}
 
-  return {
-    token: () => token,
-    tell(nowMs) {
-      if (told?.token !== token) told = { token, sentMs: nowMs };
-      return token;
-    },
-    remember(announcement, downMs) {
-      const announced = milliseconds(announcement.fenceAfterSeconds);
-      announcedMs = Math.min(announcedMs, announced);
-      for (const [origin, seen] of announcement.renewalsSeen) {
-        const { renewTime, elapsedSeconds, fenceAfterSeconds } = seen;
-        const bound = fenceAfterSeconds === undefined ? announced : milliseconds(fenceAfterSeconds);
-        const entry = { renewedMs: parseWireTime(renewTime), elapsedMs: elapsedSeconds * 1000, downMs, fenceAfterMs: bound };
-        const other = remembered.get(origin);
-        if (other === undefined || leftMs(entry) < leftMs(other)) remembered.set(origin, entry);
-      }
-    },
-    listed(nowMs) {
-      for (const [origin, entry] of remembered)
-        if (entry.fenceAfterMs !== NO_FENCE_MS && !fences.has(origin))
-          fences.set(origin, firstFence(undefined, token, entry, ownFenceMs, nowMs));
-      remembered.clear();
-      announcedMs = NO_FENCE_MS;
-    },
-    binds: () =>
-      ownFenceMs !== NO_FENCE_MS ||
-      announcedMs !== NO_FENCE_MS ||
-      [...remembered.values(), ...fences.values()].some((each) => each.fenceAfterMs !== NO_FENCE_MS),
-    mark(resourceVersion, sentMs) {
-      if (!isResourceVersion(resourceVersion)) return;
-      marks = [...marks, { resourceVersion, sentMs }].slice(-MARKS_MAX);
-    },
-    leaseSeen(origin, version, nowMs, place = '') {
-      tripDue(nowMs);
-      const fence = seenFirst(origin, version, nowMs, place);
-      const steppedBack = isStepBack(version, fence.versions.get(place));
-      // After a step back the new token has not been answered by anything that was there before.
-      const afterMs = steppedBack ? Number.NEGATIVE_INFINITY : earliestMs(version, nowMs);
-      fences.set(origin, withLease(fence, version, afterMs, ownFenceMs, place));
-      if (steppedBack) trip([{ origin, why: 'SteppedBack' }]);
-      tripDue(nowMs);
-    },
-    leaseGone(origin, place = '') {
-      const fence = fences.get(origin);
-      if (fence !== undefined) fences.set(origin, withoutLease(fence, place));
-    },
-    startAnew(nowMs) {
-      trips = [];
-      for (const [origin, fence] of fences) fences.set(origin, { ...fence, tripped: false, quietSinceMs: nowMs });
-    },
-    look(nowMs) {
-      tripDue(nowMs);
-      const untold = trips;
-      trips = [];
-      return untold;
-    },
-    stateOf(origin, nowMs) {
-      const fence = fences.get(origin);
-      return fence === undefined ? 'Open' : stateAt(fence, nowMs);
-    },
-    nextLookMs() {
-      const dueMs = [...fences.values()].filter((fence) => !fence.tripped).map((fence) => fence.quietSinceMs + fence.fenceAfterMs);
-      const firstMs = Math.min(NO_FENCE_MS, ...dueMs);
-      return firstMs === NO_FENCE_MS ? undefined : firstMs;
-    },
-    origins: () => [...fences.keys()],
-    has: (origin) => fences.has(origin),
-    renewalsSeen: (nowMs) => new Map([...fences].flatMap(([origin, fence]) => toRemember(origin, fence, nowMs))),
-  };
+class FencesOfOrigins implements Fences {
+  readonly #newToken: () => string;
+  readonly #fences = new Map<string, OriginFence>();
+  #token: string;
+  /** When the newest token that was told was told first. */
+  #told: { readonly token: string; readonly sentMs: number } | undefined;
+  readonly #ownFenceMs: number;
+  readonly #remembered = new Map<string, Remembered>();
+  /** The shortest fence that was announced before: it binds for origins that no earlier worker has seen. */
+  #announcedMs = NO_FENCE_MS;
+  #marks: readonly { readonly resourceVersion: string; readonly sentMs: number }[] = [];
+  #trips: Trip[] = [];
+
+  constructor(fenceAfterMs: number, newToken: () => string) {
+    this.#newToken = newToken;
+    this.#token = newToken();
+    this.#ownFenceMs = fenceAfterMs === 0 ? NO_FENCE_MS : fenceAfterMs;
+  }
+
+  token(): string {
+    return this.#token;
+  }
+
+  tell(nowMs: number): string {
+    if (this.#told?.token !== this.#token) this.#told = { token: this.#token, sentMs: nowMs };
+    return this.#token;
+  }
+
+  remember(announcement: WorkerAnnouncement, downMs: number): void {
+    const announced = milliseconds(announcement.fenceAfterSeconds);
+    this.#announcedMs = Math.min(this.#announcedMs, announced);
+    for (const [origin, seen] of announcement.renewalsSeen) {
+      const { renewTime, elapsedSeconds, fenceAfterSeconds } = seen;
+      const bound = fenceAfterSeconds === undefined ? announced : milliseconds(fenceAfterSeconds);
+      const entry = { renewedMs: parseWireTime(renewTime), elapsedMs: elapsedSeconds * 1000, downMs, fenceAfterMs: bound };
+      const other = this.#remembered.get(origin);
+      if (other === undefined || leftMs(entry) < leftMs(other)) this.#remembered.set(origin, entry);
+    }
+  }
+
+  listed(nowMs: number): void {
+    for (const [origin, entry] of this.#remembered)
+      if (entry.fenceAfterMs !== NO_FENCE_MS && !this.#fences.has(origin))
+        this.#fences.set(origin, firstFence(undefined, this.#token, entry, this.#ownFenceMs, nowMs));
+    this.#remembered.clear();
+    this.#announcedMs = NO_FENCE_MS;
+  }
+
+  binds(): boolean {
+    return (
+      this.#ownFenceMs !== NO_FENCE_MS ||
+      this.#announcedMs !== NO_FENCE_MS ||
+      [...this.#remembered.values(), ...this.#fences.values()].some((each) => each.fenceAfterMs !== NO_FENCE_MS)
+    );
+  }
+
+  mark(resourceVersion: string, sentMs: number): void {
+    if (!isResourceVersion(resourceVersion)) return;
+    this.#marks = [...this.#marks, { resourceVersion, sentMs }].slice(-MARKS_MAX);
+  }
+
+  leaseSeen(origin: string, version: LeaseVersion, nowMs: number, place = ''): void {
+    this.#tripDue(nowMs);
+    const fence = this.#seenFirst(origin, version, nowMs, place);
+    const steppedBack = isStepBack(version, fence.versions.get(place));
+    // After a step back the new token has not been answered by anything that was there before.
+    const afterMs = steppedBack ? Number.NEGATIVE_INFINITY : this.#earliestMs(version, nowMs);
+    this.#fences.set(origin, withLease(fence, version, afterMs, this.#ownFenceMs, place));
+    if (steppedBack) this.#trip([{ origin, why: 'SteppedBack' }]);
+    this.#tripDue(nowMs);
+  }
+
+  #tripDue(nowMs: number): void {
+    const due = [...this.#fences].flatMap(([origin, fence]) => (isDue(fence, nowMs) ? [origin] : []));
+    this.#trip(due.map((origin) => ({ origin, why: 'OutOfReach' })));
+  }
+
+  #trip(these: readonly Trip[]): void {
+    if (these.length === 0) return;
+    this.#token = this.#newToken();
+    this.#trips.push(...these);
+    const origins = new Set(these.map(({ origin }) => origin));
+    for (const [origin, fence] of this.#fences)
+      this.#fences.set(origin, origins.has(origin) ? tripped(fence, this.#token) : withToken(fence, this.#token));
+  }
 
   /**
    * The fence before this version: of the first Lease of an origin that is seen, or of one in another namespace, which may say more of
    * before.
    */
-  function seenFirst(origin: string, version: LeaseVersion, nowMs: number, place: string): OriginFence {
-    const before = fences.get(origin);
-    const entry = remembered.get(origin);
+  #seenFirst(origin: string, version: LeaseVersion, nowMs: number, place: string): OriginFence {
+    const before = this.#fences.get(origin);
+    const entry = this.#remembered.get(origin);
     if (before !== undefined && (before.versions.has(place) || before.tripped || entry === undefined)) return before;
-    const first = firstFence(version, token, entry, Math.min(ownFenceMs, announcedMs), nowMs, place);
+    const first = firstFence(version, this.#token, entry, Math.min(this.#ownFenceMs, this.#announcedMs), nowMs, place);
     return before === undefined ? first : { ...before, quietSinceMs: Math.max(before.quietSinceMs, first.quietSinceMs) };
-  }
-
-  function tripDue(nowMs: number): void {
-    const due = [...fences].flatMap(([origin, fence]) => (isDue(fence, nowMs) ? [origin] : []));
-    trip(due.map((origin) => ({ origin, why: 'OutOfReach' })));
-  }
-
-  function trip(these: readonly Trip[]): void {
-    if (these.length === 0) return;
-    token = newToken();
-    trips.push(...these);
-    const origins = new Set(these.map(({ origin }) => origin));
-    for (const [origin, fence] of fences) fences.set(origin, origins.has(origin) ? tripped(fence, token) : withToken(fence, token));
   }
 
   /**
    * When this version can have been written at the earliest. That it is seen now says little: a watch may lag, and a program may have been
    * stopped for a while. That the server was at an earlier version when we wrote to it last does.
    */
-  function earliestMs(version: LeaseVersion, nowMs: number): number {
+  #earliestMs(version: LeaseVersion, nowMs: number): number {
     if (!isResourceVersion(version.resourceVersion)) return nowMs;
     // Two requests at a time may be answered in another order.
-    const sentMs = marks.flatMap((mark) => (isOlder(mark.resourceVersion, version.resourceVersion) ? [mark.sentMs] : []));
-    const answered = told !== undefined && version.reconciled === told.token ? told.sentMs : Number.NEGATIVE_INFINITY;
+    const sentMs = this.#marks.flatMap((mark) => (isOlder(mark.resourceVersion, version.resourceVersion) ? [mark.sentMs] : []));
+    const answered = this.#told !== undefined && version.reconciled === this.#told.token ? this.#told.sentMs : Number.NEGATIVE_INFINITY;
     return Math.max(Number.NEGATIVE_INFINITY, answered, ...sentMs);
+  }
+
+  leaseGone(origin: string, place = ''): void {
+    const fence = this.#fences.get(origin);
+    if (fence !== undefined) this.#fences.set(origin, withoutLease(fence, place));
+  }
+
+  startAnew(nowMs: number): void {
+    this.#trips = [];
+    for (const [origin, fence] of this.#fences) this.#fences.set(origin, { ...fence, tripped: false, quietSinceMs: nowMs });
+  }
+
+  look(nowMs: number): readonly Trip[] {
+    this.#tripDue(nowMs);
+    const untold = this.#trips;
+    this.#trips = [];
+    return untold;
+  }
+
+  stateOf(origin: string, nowMs: number): FenceState {
+    const fence = this.#fences.get(origin);
+    return fence === undefined ? 'Open' : stateAt(fence, nowMs);
+  }
+
+  nextLookMs(): number | undefined {
+    const dueMs = [...this.#fences.values()].filter((fence) => !fence.tripped).map((fence) => fence.quietSinceMs + fence.fenceAfterMs);
+    const firstMs = Math.min(NO_FENCE_MS, ...dueMs);
+    return firstMs === NO_FENCE_MS ? undefined : firstMs;
+  }
+
+  origins(): readonly string[] {
+    return [...this.#fences.keys()];
+  }
+
+  has(origin: string): boolean {
+    return this.#fences.has(origin);
+  }
+
+  renewalsSeen(nowMs: number): ReadonlyMap<string, RenewalSeen> {
+    return new Map([...this.#fences].flatMap(([origin, fence]) => toRemember(origin, fence, nowMs)));
   }
 }
 

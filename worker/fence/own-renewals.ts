@@ -10,7 +10,7 @@ import { LeaseWentBack } from '../../shared/kube/lease-history.ts';
 import type { Clock, Timer } from '../../shared/runtime/clock.ts';
 import { withDeadline } from '../../shared/runtime/deadline.ts';
 import type { Logger } from '../../shared/runtime/logger.ts';
-import { createWakeUp } from '../../shared/runtime/wake-up.ts';
+import { createWakeUp, type WakeUp } from '../../shared/runtime/wake-up.ts';
 import type { Fences } from './fences.ts';
 import type { LeasePlace, LeasePlaces } from './lease-places.ts';
 
@@ -54,13 +54,44 @@ export const renewEveryMsOf = (fenceAfterMs: number): number =>
   fenceAfterMs === 0 ? RENEW_EVERY_MS : Math.min(RENEW_EVERY_MS, fenceAfterMs / RENEWALS_WITHIN_FENCE);
 
 export function createOwnRenewals(deps: OwnRenewalsDeps): OwnRenewals {
-  const { clock, log, fences, places, fenceAfterMs, renewEveryMs, announced, fencedKinds, onDue, onDoubt, onWentBack } = deps;
-  const answerLimitMs = Math.max(renewEveryMs, ANSWER_MS_MIN, fenceAfterMs * ANSWER_SHARE);
-  const wakeUp = createWakeUp(clock);
+  return new Renewals(deps);
+}
 
-  async function renew(sentMs: number, signal: AbortSignal): Promise<boolean> {
+class Renewals implements OwnRenewals {
+  readonly #deps: OwnRenewalsDeps;
+  readonly #answerLimitMs: number;
+  readonly #wakeUp: WakeUp;
+
+  constructor(deps: OwnRenewalsDeps) {
+    this.#deps = deps;
+    this.#answerLimitMs = Math.max(deps.renewEveryMs, ANSWER_MS_MIN, deps.fenceAfterMs * ANSWER_SHARE);
+    this.#wakeUp = createWakeUp(deps.clock);
+  }
+
+  wake(): void {
+    this.#wakeUp.wake();
+  }
+
+  async run(signal: AbortSignal): Promise<void> {
+    const { onDue, clock, onDoubt, renewEveryMs } = this.#deps;
+    let next: Timer | undefined;
+    await this.#wakeUp.run(async () => {
+      next?.cancel();
+      onDue();
+      const sentMs = clock.monotonic();
+      const renewed = await this.#renew(sentMs, signal);
+      onDoubt(signal);
+      // The next one counts from when it is sent as well, so that it does not wait for longer because this one was answered late.
+      const leftMs = Math.max(0, sentMs + renewEveryMs - clock.monotonic());
+      next = clock.schedule(this.#wakeUp.wake, renewed ? leftMs : Math.min(renewEveryMs, RETRY_MS));
+    }, signal);
+    next?.cancel();
+  }
+
+  async #renew(sentMs: number, signal: AbortSignal): Promise<boolean> {
+    const { fences, places, fenceAfterMs, fencedKinds, announced, onWentBack, log } = this.#deps;
     const fenceToken = fences.tell(sentMs);
-    const answer = awaitAnswer(fenceToken, sentMs, signal);
+    const answer = this.#awaitAnswer(fenceToken, sentMs, signal);
     const fenceAfterSeconds = places.arming() === 'Refused' ? 0 : Math.ceil(fenceAfterMs / 1000);
     const fence = { fenceAfterSeconds, fenceToken, fencedKinds: fenceAfterSeconds === 0 ? [] : fencedKinds() };
     const announcement = { ...announced, ...fence, renewalsSeen: fences.renewalsSeen(sentMs) };
@@ -77,7 +108,7 @@ export function createOwnRenewals(deps: OwnRenewalsDeps): OwnRenewals {
     try {
       const renewed = await Promise.all(places.usable().map(renewIn));
       // Without a mark the renewals of managers would count for less and less.
-      if (!renewed.includes(true) && !answer.signal.aborted) await markByReading(answer.signal);
+      if (!renewed.includes(true) && !answer.signal.aborted) await this.#markByReading(answer.signal);
       return !renewed.includes(false);
     } finally {
       answer.over();
@@ -85,7 +116,8 @@ export function createOwnRenewals(deps: OwnRenewalsDeps): OwnRenewals {
   }
 
   /** Aborts when an answer is waited for no longer: after its share of the fence, and sooner when there is a new token to announce. */
-  function awaitAnswer(fenceToken: string, sentMs: number, signal: AbortSignal): { readonly signal: AbortSignal; over(): void } {
+  #awaitAnswer(fenceToken: string, sentMs: number, signal: AbortSignal): { readonly signal: AbortSignal; over(): void } {
+    const { renewEveryMs, clock, fences, onDoubt } = this.#deps;
     const limit = new AbortController();
     const either = AbortSignal.any([signal, limit.signal]);
     const lookAgainMs = Math.max(renewEveryMs, ANSWER_MS_MIN);
@@ -93,48 +125,36 @@ export function createOwnRenewals(deps: OwnRenewalsDeps): OwnRenewals {
       clock.schedule(
         () => {
           const waitedMs = clock.monotonic() - sentMs;
-          if (fences.token() !== fenceToken || waitedMs >= answerLimitMs) limit.abort(new Error(`no answer within ${waitedMs} ms`));
+          if (fences.token() !== fenceToken || waitedMs >= this.#answerLimitMs) limit.abort(new Error(`no answer within ${waitedMs} ms`));
           else {
             // Another connection may be answered where this one is dead.
             onDoubt(signal);
-            void markByReading(either);
+            void this.#markByReading(either);
             timer = look();
           }
         },
-        Math.min(lookAgainMs, Math.max(0, sentMs + answerLimitMs - clock.monotonic())),
+        Math.min(lookAgainMs, Math.max(0, sentMs + this.#answerLimitMs - clock.monotonic())),
       );
     let timer = look();
     return { signal: either, over: () => timer.cancel() };
   }
 
-  async function markByReading(signal: AbortSignal): Promise<void> {
+  async #markByReading(signal: AbortSignal): Promise<void> {
+    const { client, clock, places, fences, log } = this.#deps;
     const sentMs = clock.monotonic();
     const namespace = places.usable()[0]?.namespace;
     try {
-      const read = await withDeadline(clock, answerLimitMs, signal, (each) =>
-        deps.client.list(LEASES, { ...(namespace !== undefined && { namespace }), labelSelector: WORKER_LABEL, limit: 1, signal: each }),
+      const read = await withDeadline(clock, this.#answerLimitMs, signal, (each) =>
+        client.list(LEASES, {
+          ...(namespace !== undefined && { namespace }),
+          labelSelector: WORKER_LABEL,
+          limit: 1,
+          signal: each,
+        }),
       );
       fences.mark(read.resourceVersion, sentMs);
     } catch (error) {
       log.debug('the Leases could not be read either', { error });
     }
   }
-
-  return {
-    wake: wakeUp.wake,
-    async run(signal) {
-      let next: Timer | undefined;
-      await wakeUp.run(async () => {
-        next?.cancel();
-        onDue();
-        const sentMs = clock.monotonic();
-        const renewed = await renew(sentMs, signal);
-        onDoubt(signal);
-        // The next one counts from when it is sent as well, so that it does not wait for longer because this one was answered late.
-        const leftMs = Math.max(0, sentMs + renewEveryMs - clock.monotonic());
-        next = clock.schedule(wakeUp.wake, renewed ? leftMs : Math.min(renewEveryMs, RETRY_MS));
-      }, signal);
-      next?.cancel();
-    },
-  };
 }

@@ -66,91 +66,102 @@ export function jobTriggers({ queue, orphanQueue, memory, metrics, clock, contro
 }
 
 export function podTriggers(deps: TriggerDeps): EventHandler<Pod> {
-  const { jobs, queue, orphanQueue, memory, metrics, batchPeriodMs } = deps;
-  return {
-    added(pod) {
-      noteTracked(undefined, pod);
-      const owner = controllerOf(pod);
-      if (isDeleting(pod)) {
-        // UPSTREAM.md Q19: the creation is seen, however short the pod's life.
-        const created = ownerOf(pod, owner);
-        if (created !== undefined) creationObserved(created, pod);
-        return podDeleted(pod, false);
-      }
-      if (owner === undefined) {
-        queueOrphan(pod);
-        return wakeMatchingJobs(pod);
-      }
-      const job = ownerOf(pod, owner);
-      if (job === undefined) return;
-      creationObserved(job, pod);
-      if (isCounted(pod)) memory.surveyed.delete(job.metadata.uid);
-      wake(job);
-    },
+  return new PodTriggers(deps);
+}
 
-    updated(pod, previous) {
-      if (isRenewalOnly(pod, previous)) return;
-      noteTracked(previous, pod);
-      if (isDeleting(pod)) return podDeleted(pod, false);
-      const [owner, previousOwner] = [controllerOf(pod), controllerOf(previous)];
-      const ownerChanged = owner?.uid !== previousOwner?.uid;
-      if (ownerChanged && previousOwner !== undefined) wakeOwner(pod, previousOwner, true);
-      if (owner !== undefined) return wakeOwner(pod, owner, ownerChanged || labelsDiffer(pod, previous));
-      queueOrphan(pod);
-      if (ownerChanged || labelsDiffer(pod, previous)) wakeMatchingJobs(pod);
-    },
+class PodTriggers implements EventHandler<Pod> {
+  readonly #deps: TriggerDeps;
 
-    deleted(pod) {
-      noteTracked(pod, undefined);
-      podDeleted(pod, true);
-    },
-  };
-
-  function podDeleted(pod: DeepReadonly<Pod>, isGone: boolean): void {
-    const job = ownerOf(pod, controllerOf(pod));
-    if (job === undefined) return queueOrphan(pod);
-    if (isGone || !hasTrackingFinalizer(pod)) memory.finalizerExpectations.removalObserved(job.metadata.uid, pod.metadata.uid);
-    if (isFinished(job.status)) return queueOrphan(pod);
-    memory.expectations.deletionObserved(job.metadata.uid);
-    wake(job);
+  constructor(deps: TriggerDeps) {
+    this.#deps = deps;
   }
 
-  function wakeOwner(pod: DeepReadonly<Pod>, owner: DeepReadonly<OwnerReference>, mayNoLongerMatch: boolean): void {
-    const job = ownerOf(pod, owner);
-    if (job === undefined) return;
-    if (!hasTrackingFinalizer(pod)) memory.finalizerExpectations.removalObserved(job.metadata.uid, pod.metadata.uid);
-    if (mayNoLongerMatch) memory.surveyed.delete(job.metadata.uid);
-    wake(job);
-  }
-
-  function wakeMatchingJobs(pod: DeepReadonly<Pod>): void {
-    if (Object.keys(pod.metadata.labels ?? {}).length === 0) return;
-    for (const job of jobs.list(pod.metadata.namespace)) {
-      if (matchesSelectorObject(job.spec.selector, pod.metadata.labels)) wake(job);
+  added(pod: DeepReadonly<Pod>): void {
+    this.#noteTracked(undefined, pod);
+    const owner = controllerOf(pod);
+    if (isDeleting(pod)) {
+      // UPSTREAM.md Q19: the creation is seen, however short the pod's life.
+      const created = this.#ownerOf(pod, owner);
+      if (created !== undefined) this.#creationObserved(created, pod);
+      return this.#podDeleted(pod, false);
     }
+    if (owner === undefined) {
+      this.#queueOrphan(pod);
+      return this.#wakeMatchingJobs(pod);
+    }
+    const job = this.#ownerOf(pod, owner);
+    if (job === undefined) return;
+    this.#creationObserved(job, pod);
+    if (isCounted(pod)) this.#deps.memory.surveyed.delete(job.metadata.uid);
+    this.#wake(job);
   }
 
-  function ownerOf(pod: DeepReadonly<Pod>, owner: DeepReadonly<OwnerReference> | undefined): DeepReadonly<Job> | undefined {
-    return resolveOwner(jobs, pod.metadata.namespace, owner);
+  #noteTracked(previous: DeepReadonly<Pod> | undefined, pod: DeepReadonly<Pod> | undefined): void {
+    const [was, is] = [isTerminalAndTracked(previous), isTerminalAndTracked(pod)];
+    if (was !== is) this.#deps.metrics.terminatedPodTracked(is ? 'add' : 'delete');
   }
 
-  function creationObserved({ metadata: { uid } }: DeepReadonly<Job>, pod: DeepReadonly<Pod>): void {
+  #ownerOf(pod: DeepReadonly<Pod>, owner: DeepReadonly<OwnerReference> | undefined): DeepReadonly<Job> | undefined {
+    return resolveOwner(this.#deps.jobs, pod.metadata.namespace, owner);
+  }
+
+  #creationObserved({ metadata: { uid } }: DeepReadonly<Job>, pod: DeepReadonly<Pod>): void {
+    const { memory } = this.#deps;
     memory.expectations.creationObserved(uid);
     memory.doubtfulPods.seen(uid, pod.metadata.name);
   }
 
-  function wake(job: DeepReadonly<Job>): void {
+  #podDeleted(pod: DeepReadonly<Pod>, isGone: boolean): void {
+    const { memory } = this.#deps;
+    const job = this.#ownerOf(pod, controllerOf(pod));
+    if (job === undefined) return this.#queueOrphan(pod);
+    if (isGone || !hasTrackingFinalizer(pod)) memory.finalizerExpectations.removalObserved(job.metadata.uid, pod.metadata.uid);
+    if (isFinished(job.status)) return this.#queueOrphan(pod);
+    memory.expectations.deletionObserved(job.metadata.uid);
+    this.#wake(job);
+  }
+
+  #queueOrphan(pod: DeepReadonly<Pod>): void {
+    if (!hasTrackingFinalizer(pod)) return;
+    this.#deps.orphanQueue.add(formatOrphanKey({ kind: 'pod', namespace: pod.metadata.namespace, name: pod.metadata.name }));
+  }
+
+  #wake(job: DeepReadonly<Job>): void {
+    const { queue, memory, batchPeriodMs } = this.#deps;
     queue.addAfter(keyOf(job.metadata.namespace, job.metadata.name), nextSyncDelayMs(memory, job.metadata, batchPeriodMs));
   }
 
-  function queueOrphan(pod: DeepReadonly<Pod>): void {
-    if (!hasTrackingFinalizer(pod)) return;
-    orphanQueue.add(formatOrphanKey({ kind: 'pod', namespace: pod.metadata.namespace, name: pod.metadata.name }));
+  #wakeMatchingJobs(pod: DeepReadonly<Pod>): void {
+    if (Object.keys(pod.metadata.labels ?? {}).length === 0) return;
+    for (const job of this.#deps.jobs.list(pod.metadata.namespace)) {
+      if (matchesSelectorObject(job.spec.selector, pod.metadata.labels)) this.#wake(job);
+    }
   }
 
-  function noteTracked(previous: DeepReadonly<Pod> | undefined, pod: DeepReadonly<Pod> | undefined): void {
-    const [was, is] = [isTerminalAndTracked(previous), isTerminalAndTracked(pod)];
-    if (was !== is) metrics.terminatedPodTracked(is ? 'add' : 'delete');
+  updated(pod: DeepReadonly<Pod>, previous: DeepReadonly<Pod>): void {
+    if (isRenewalOnly(pod, previous)) return;
+    this.#noteTracked(previous, pod);
+    if (isDeleting(pod)) return this.#podDeleted(pod, false);
+    const [owner, previousOwner] = [controllerOf(pod), controllerOf(previous)];
+    const ownerChanged = owner?.uid !== previousOwner?.uid;
+    if (ownerChanged && previousOwner !== undefined) this.#wakeOwner(pod, previousOwner, true);
+    if (owner !== undefined) return this.#wakeOwner(pod, owner, ownerChanged || labelsDiffer(pod, previous));
+    this.#queueOrphan(pod);
+    if (ownerChanged || labelsDiffer(pod, previous)) this.#wakeMatchingJobs(pod);
+  }
+
+  #wakeOwner(pod: DeepReadonly<Pod>, owner: DeepReadonly<OwnerReference>, mayNoLongerMatch: boolean): void {
+    const { memory } = this.#deps;
+    const job = this.#ownerOf(pod, owner);
+    if (job === undefined) return;
+    if (!hasTrackingFinalizer(pod)) memory.finalizerExpectations.removalObserved(job.metadata.uid, pod.metadata.uid);
+    if (mayNoLongerMatch) memory.surveyed.delete(job.metadata.uid);
+    this.#wake(job);
+  }
+
+  deleted(pod: DeepReadonly<Pod>): void {
+    this.#noteTracked(pod, undefined);
+    this.#podDeleted(pod, true);
   }
 }
 

@@ -63,50 +63,78 @@ const GONE_MAX = 60;
 const GATHER_MS = 100;
 const CONCURRENCY = 4;
 
-export function createCopyEnds({ client, kinds, pods, jobs, tails, queue, batchPeriodMs, clock, log }: CopyEndsDeps): CopyEnds {
+export function createCopyEnds(deps: CopyEndsDeps): CopyEnds {
+  return new Reporter(deps);
+}
+
+class Reporter implements CopyEnds {
+  readonly #deps: CopyEndsDeps;
   /** By UID of the copy; of those of which a pod has ended. */
-  const known = new Map<string, Ends>();
+  readonly #known = new Map<string, Ends>();
+  readonly handler: EventHandler<Pod>;
+  readonly controller: ControllerOptions;
 
-  kinds.addHandler({
-    changed({ copy: { metadata } }) {
-      const ends = known.get(metadata.uid);
-      if (ends?.written !== undefined && metadata.annotations?.[ENDED_PODS_ANNOTATION] === ends.written) ends.written = undefined;
-    },
-    deleted({ copy: { metadata } }) {
-      known.delete(metadata.uid);
-    },
-  });
-
-  function endsOf({ copy }: WatchedCopy): Ends {
-    const ends = known.get(copy.metadata.uid) ?? {
-      told: new Set(),
-      gone: new Map(),
-      written: undefined,
-      writtenMs: Number.NEGATIVE_INFINITY,
+  constructor(deps: CopyEndsDeps) {
+    this.#deps = deps;
+    deps.kinds.addHandler({
+      changed: ({ copy: { metadata } }) => {
+        const ends = this.#known.get(metadata.uid);
+        if (ends?.written !== undefined && metadata.annotations?.[ENDED_PODS_ANNOTATION] === ends.written) ends.written = undefined;
+      },
+      deleted: ({ copy: { metadata } }) => void this.#known.delete(metadata.uid),
+    });
+    this.handler = {
+      added: (pod) => this.#podChanged(pod),
+      updated: (pod) => this.#podChanged(pod),
+      deleted: (pod) => this.#podDeleted(pod),
     };
-    known.set(copy.metadata.uid, ends);
-    return ends;
+    this.controller = {
+      name: 'copy-ends',
+      queue: deps.queue,
+      concurrency: CONCURRENCY,
+      reconcile: (key) => this.#reconcile(key),
+      log: deps.log,
+    };
   }
 
-  function podChanged(pod: DeepReadonly<Pod>): void {
+  lookAgain(): void {
+    const { kinds, queue } = this.#deps;
+    for (const { key, copy } of kinds.ofOrigin(undefined)) if (originOf(copy) !== undefined) queue.add(key);
+  }
+
+  #podChanged(pod: DeepReadonly<Pod>): void {
+    const { jobs, kinds, queue } = this.#deps;
     if (hasEnded(pod)) for (const { key } of copiesOfPod(pod, jobs, kinds)) queue.addAfter(key, GATHER_MS);
   }
 
-  function podDeleted(pod: DeepReadonly<Pod>): void {
+  #podDeleted(pod: DeepReadonly<Pod>): void {
+    const { jobs, kinds, queue } = this.#deps;
     for (const watched of copiesOfPod(pod, jobs, kinds)) {
       if (isDeleting(watched.copy)) continue;
-      const { told, gone } = endsOf(watched);
+      const { told, gone } = this.#endsOf(watched);
       if (!told.has(pod.metadata.uid) && gone.size < GONE_MAX) gone.set(pod.metadata.uid, pod);
       queue.add(watched.key);
     }
   }
 
-  async function reconcile(key: string): Promise<ReconcileResult> {
+  #endsOf({ copy }: WatchedCopy): Ends {
+    const ends = this.#known.get(copy.metadata.uid) ?? {
+      told: new Set(),
+      gone: new Map(),
+      written: undefined,
+      writtenMs: Number.NEGATIVE_INFINITY,
+    };
+    this.#known.set(copy.metadata.uid, ends);
+    return ends;
+  }
+
+  async #reconcile(key: string): Promise<ReconcileResult> {
+    const { kinds, pods, jobs, tails, queue, batchPeriodMs, clock } = this.#deps;
     const watched = kinds.get(key);
     // Nobody asks for the ends of a copy that is being deleted.
     if (watched === undefined || isDeleting(watched.copy)) return undefined;
     const { uid, annotations } = watched.copy.metadata;
-    const ends = endsOf(watched);
+    const ends = this.#endsOf(watched);
     const { told, gone } = ends;
     const present = endedPodsOfCopy(pods, jobs, watched.copy);
     forgetAllBut(told, present);
@@ -125,31 +153,23 @@ export function createCopyEnds({ client, kinds, pods, jobs, tails, queue, batchP
       ready.map((view) => endedPodOf(view, tails?.tailOf(uid, view.uid))),
     );
     ends.writtenMs = clock.monotonic();
-    if (!(await write(watched, text))) return undefined;
+    if (!(await this.#write(watched, text))) return undefined;
     ends.written = text;
     for (const view of ready) markTold(ends, view);
     return undefined;
   }
 
   /** False where the copy is gone. */
-  async function write({ kind, copy }: WatchedCopy, text: string): Promise<boolean> {
+  async #write({ kind, copy }: WatchedCopy, text: string): Promise<boolean> {
     const metadata = { uid: copy.metadata.uid, annotations: { [ENDED_PODS_ANNOTATION]: text } };
     try {
-      await client.patch(kind.resource, objectKey(copy), { type: 'merge', body: { metadata } });
+      await this.#deps.client.patch(kind.resource, objectKey(copy), { type: 'merge', body: { metadata } });
       return true;
     } catch (error) {
       if (isNotFound(error) || isConflict(error)) return false;
       throw error;
     }
   }
-
-  return {
-    handler: { added: podChanged, updated: podChanged, deleted: podDeleted },
-    controller: { name: 'copy-ends', queue, concurrency: CONCURRENCY, reconcile, log },
-    lookAgain() {
-      for (const { key, copy } of kinds.ofOrigin(undefined)) if (originOf(copy) !== undefined) queue.add(key);
-    },
-  };
 }
 
 function markTold({ told, gone }: Ends, { uid }: PodView): void {

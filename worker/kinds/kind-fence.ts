@@ -50,20 +50,60 @@ const STOPPED = 'The manager of this copy is out of reach: it is suspended until
 const GOES_ON = 'The manager of this copy has come back and looked at this cluster: it goes on';
 
 export function createKindFence(deps: KindFenceDeps): KindFence {
-  const { client, kinds, pods, jobs, queue, recorder, stateOf, clock, log } = deps;
+  return new FenceOfCopies(deps);
+}
+
+class FenceOfCopies implements KindFence {
+  readonly #deps: KindFenceDeps;
   /** By UID, the copies whose fence is tripped, or that are not resumed yet: since when, on the clock's `monotonic`. */
-  const stopped = new Map<string, { readonly sinceMs: number; readonly key: string; readonly namespace: string | undefined }>();
+  readonly #stopped = new Map<string, { readonly sinceMs: number; readonly key: string; readonly namespace: string | undefined }>();
+  readonly handler: EventHandler<Pod>;
+  readonly controller: ControllerOptions;
 
-  kinds.addHandler({
-    // In a steady state nothing is done for a copy.
-    changed({ key, copy }) {
-      const origin = copy.metadata.labels?.[ORIGIN_LABEL];
-      if (origin !== undefined && (isSuspendedByWorker(copy) || stateOf(origin) === 'Fenced')) queue.add(key);
-    },
-    deleted: ({ copy }) => void stopped.delete(copy.metadata.uid),
-  });
+  constructor(deps: KindFenceDeps) {
+    this.#deps = deps;
+    deps.kinds.addHandler({
+      // In a steady state nothing is done for a copy.
+      changed: ({ key, copy }) => {
+        const origin = copy.metadata.labels?.[ORIGIN_LABEL];
+        if (origin !== undefined && (isSuspendedByWorker(copy) || deps.stateOf(origin) === 'Fenced')) deps.queue.add(key);
+      },
+      deleted: ({ copy }) => void this.#stopped.delete(copy.metadata.uid),
+    });
+    this.handler = {
+      added: (pod) => this.#podChanged(pod),
+      updated: (pod) => this.#podChanged(pod),
+      deleted: (pod) => this.#podChanged(pod),
+    };
+    this.controller = {
+      name: 'kind-fence',
+      queue: deps.queue,
+      concurrency: CONCURRENCY,
+      reconcile: (key) => this.#reconcile(key),
+      log: deps.log,
+    };
+  }
 
-  async function reconcile(key: string): Promise<ReconcileResult> {
+  onChange(origin: string | undefined): void {
+    const { kinds, queue } = this.#deps;
+    for (const { key } of kinds.ofOrigin(origin)) {
+      // Failures of before must not put off a stop.
+      queue.forget(key);
+      queue.add(key);
+    }
+  }
+
+  #podChanged(pod: DeepReadonly<Pod>): void {
+    const { jobs, kinds, queue } = this.#deps;
+    if (this.#stopped.size === 0) return;
+    const copy = copyOfPod(pod, jobs);
+    if (copy === undefined) return;
+    if (copy !== 'unknown') for (const { key } of kinds.ofOriginal(copy.originUid)) queue.add(key);
+    else for (const { key, namespace } of this.#stopped.values()) if (namespace === pod.metadata.namespace) queue.add(key);
+  }
+
+  async #reconcile(key: string): Promise<ReconcileResult> {
+    const { kinds, stateOf, clock, pods, jobs } = this.#deps;
     const watched = kinds.get(key);
     if (watched === undefined) return undefined;
     const { kind, copy } = watched;
@@ -72,8 +112,8 @@ export function createKindFence(deps: KindFenceDeps): KindFence {
     if (origin === undefined) return undefined;
     const fence = annotations?.[FENCING_ANNOTATION] === 'off' ? 'Open' : stateOf(origin);
     const suspended = valueAt(copy, kind.suspend) === true;
-    if (fence !== 'Fenced' && !isSuspendedByWorker(copy)) stopped.delete(uid);
-    else if (!stopped.has(uid)) stopped.set(uid, { sinceMs: clock.monotonic(), key, namespace: copy.metadata.namespace });
+    if (fence !== 'Fenced' && !isSuspendedByWorker(copy)) this.#stopped.delete(uid);
+    else if (!this.#stopped.has(uid)) this.#stopped.set(uid, { sinceMs: clock.monotonic(), key, namespace: copy.metadata.namespace });
     const running = podsOfCopy(pods, jobs, copy);
     const step = decideFencedCopy(
       {
@@ -81,7 +121,7 @@ export function createKindFence(deps: KindFenceDeps): KindFence {
         suspended,
         marked: isSuspendedByWorker(copy),
         deleting: deletionTimestamp !== undefined,
-        stoppedSinceMs: stopped.get(uid)?.sinceMs,
+        stoppedSinceMs: this.#stopped.get(uid)?.sinceMs,
         pods: running.length,
       },
       clock.monotonic(),
@@ -93,45 +133,27 @@ export function createKindFence(deps: KindFenceDeps): KindFence {
         return { requeueAfterMs: step.forMs };
       case 'Suspend':
         // Where the server refuses it, the pods are what is left to stop.
-        return suspend(kind, copy).catch(async (error: unknown) => {
-          if (step.isLate) await deletePods(kind, copy, running);
+        return this.#suspend(kind, copy).catch(async (error: unknown) => {
+          if (step.isLate) await this.#deletePods(kind, copy, running);
           throw error;
         });
       case 'Resume':
-        return resume(kind, copy);
+        return this.#resume(kind, copy);
       case 'DeletePods':
-        return deletePods(kind, copy, running);
+        return this.#deletePods(kind, copy, running);
     }
   }
 
   /** On the version that was looked at: what a manager has suspended meanwhile is not marked as suspended here. */
-  async function suspend(kind: FencedKind, copy: DeepReadonly<WorkOfKind>): Promise<undefined> {
+  async #suspend(kind: FencedKind, copy: DeepReadonly<WorkOfKind>): Promise<undefined> {
+    const { clock, recorder } = this.#deps;
     const mark = { [FENCED_ANNOTATION]: toWireTime(clock.now()) };
-    if (await patch(kind, copy, true, mark)) recorder.event(kind.resource, copy, 'Warning', 'Fenced', STOPPED);
-    return undefined;
-  }
-
-  /** Writes of the manager from before its answer may come by the watch of copies later than the answer: the server is asked. */
-  async function resume(kind: FencedKind, copy: DeepReadonly<WorkOfKind>): Promise<undefined> {
-    let stored: WorkOfKind;
-    try {
-      stored = await client.get(kind.resource, objectKey(copy));
-    } catch (error) {
-      if (isNotFound(error)) return undefined;
-      throw error;
-    }
-    const { uid, deletionTimestamp } = stored.metadata;
-    if (uid !== copy.metadata.uid || deletionTimestamp !== undefined || !isSuspendedByWorker(stored)) return undefined;
-    if (stateOf(copy.metadata.labels?.[ORIGIN_LABEL] ?? '') !== 'Open') return undefined;
-    const suspendedSince = findTrueCondition(stored.status?.conditions, kind.suspendedCondition ?? 'Suspended')?.lastTransitionTime;
-    // Until its operator has noticed the resume, the condition of before proves no rest.
-    const marks = { [FENCED_ANNOTATION]: null, [RESUMED_FROM_ANNOTATION]: suspendedSince ?? '' };
-    if (await patch(kind, stored, false, marks)) recorder.event(kind.resource, copy, 'Normal', 'FenceLifted', GOES_ON);
+    if (await this.#patch(kind, copy, true, mark)) recorder.event(kind.resource, copy, 'Warning', 'Fenced', STOPPED);
     return undefined;
   }
 
   /** False where the copy is gone. A conflict brings a newer version into the cache, and another look. */
-  async function patch(
+  async #patch(
     kind: FencedKind,
     copy: DeepReadonly<WorkOfKind>,
     isSuspended: boolean,
@@ -140,7 +162,10 @@ export function createKindFence(deps: KindFenceDeps): KindFence {
     const { uid, resourceVersion } = copy.metadata;
     const metadata = { uid, resourceVersion, annotations };
     try {
-      await client.patch(kind.resource, objectKey(copy), { type: 'merge', body: withValueAt({ metadata }, kind.suspend, isSuspended) });
+      await this.#deps.client.patch(kind.resource, objectKey(copy), {
+        type: 'merge',
+        body: withValueAt({ metadata }, kind.suspend, isSuspended),
+      });
       return true;
     } catch (error) {
       if (isNotFound(error)) return false;
@@ -149,7 +174,8 @@ export function createKindFence(deps: KindFenceDeps): KindFence {
     }
   }
 
-  async function deletePods(kind: FencedKind, copy: DeepReadonly<WorkOfKind>, running: readonly DeepReadonly<Pod>[]): Promise<undefined> {
+  async #deletePods(kind: FencedKind, copy: DeepReadonly<WorkOfKind>, running: readonly DeepReadonly<Pod>[]): Promise<undefined> {
+    const { client, recorder } = this.#deps;
     const left = running.filter(({ metadata }) => metadata.deletionTimestamp === undefined);
     for (const pod of left) {
       try {
@@ -163,23 +189,23 @@ export function createKindFence(deps: KindFenceDeps): KindFence {
     return undefined;
   }
 
-  function podChanged(pod: DeepReadonly<Pod>): void {
-    if (stopped.size === 0) return;
-    const copy = copyOfPod(pod, jobs);
-    if (copy === undefined) return;
-    if (copy !== 'unknown') for (const { key } of kinds.ofOriginal(copy.originUid)) queue.add(key);
-    else for (const { key, namespace } of stopped.values()) if (namespace === pod.metadata.namespace) queue.add(key);
+  /** Writes of the manager from before its answer may come by the watch of copies later than the answer: the server is asked. */
+  async #resume(kind: FencedKind, copy: DeepReadonly<WorkOfKind>): Promise<undefined> {
+    const { client, stateOf, recorder } = this.#deps;
+    let stored: WorkOfKind;
+    try {
+      stored = await client.get(kind.resource, objectKey(copy));
+    } catch (error) {
+      if (isNotFound(error)) return undefined;
+      throw error;
+    }
+    const { uid, deletionTimestamp } = stored.metadata;
+    if (uid !== copy.metadata.uid || deletionTimestamp !== undefined || !isSuspendedByWorker(stored)) return undefined;
+    if (stateOf(copy.metadata.labels?.[ORIGIN_LABEL] ?? '') !== 'Open') return undefined;
+    const suspendedSince = findTrueCondition(stored.status?.conditions, kind.suspendedCondition ?? 'Suspended')?.lastTransitionTime;
+    // Until its operator has noticed the resume, the condition of before proves no rest.
+    const marks = { [FENCED_ANNOTATION]: null, [RESUMED_FROM_ANNOTATION]: suspendedSince ?? '' };
+    if (await this.#patch(kind, stored, false, marks)) recorder.event(kind.resource, copy, 'Normal', 'FenceLifted', GOES_ON);
+    return undefined;
   }
-
-  return {
-    handler: { added: podChanged, updated: podChanged, deleted: podChanged },
-    controller: { name: 'kind-fence', queue, concurrency: CONCURRENCY, reconcile, log },
-    onChange(origin) {
-      for (const { key } of kinds.ofOrigin(origin)) {
-        // Failures of before must not put off a stop.
-        queue.forget(key);
-        queue.add(key);
-      }
-    },
-  };
 }

@@ -75,54 +75,58 @@ const LISTING_MS = OPERATOR_GRACE_MS;
 const SEPARATOR = '|';
 
 export function createWatchedKinds(deps: WatchedKindsDeps): WatchedKinds {
-  const { client, namespaces, onSettled, clock, random, log } = deps;
-  const everywhere = namespaces.length === 0 ? [''] : namespaces;
-  const parts = new Map<string, Part>();
-  const handlers: CopyHandler[] = [];
-  const started = Promise.withResolvers<AbortSignal>();
-  const watching: Promise<void>[] = [];
+  return new CachedKinds(deps);
+}
 
-  const watchedIn = ({ name, kind }: Part, copy: DeepReadonly<WorkOfKind>): WatchedCopy => ({
-    key: `${name}${SEPARATOR}${keyOfObject(copy)}`,
-    kind,
-    copy,
-  });
-  const inAll = (copiesOf: (part: Part) => readonly DeepReadonly<WorkOfKind>[]): readonly WatchedCopy[] =>
-    [...parts.values()].flatMap((part) => copiesOf(part).map((copy) => watchedIn(part, copy)));
+class CachedKinds implements WatchedKinds {
+  readonly #deps: WatchedKindsDeps;
+  readonly #everywhere: readonly string[];
+  readonly #parts = new Map<string, Part>();
+  readonly #handlers: CopyHandler[] = [];
+  readonly #started = Promise.withResolvers<AbortSignal>();
+  readonly #watching: Promise<void>[] = [];
 
-  function see(kinds: readonly FencedKind[]): void {
+  constructor(deps: WatchedKindsDeps) {
+    this.#deps = deps;
+    this.#everywhere = deps.namespaces.length === 0 ? [''] : deps.namespaces;
+  }
+
+  see(kinds: readonly FencedKind[]): void {
+    const { clock, onSettled } = this.#deps;
     for (const kind of kinds) {
       const name = fencedKindName(kind.resource);
-      if (parts.has(name)) continue;
-      const part: Part = { kind, name, copies: informerOf(kind), sinceMs: clock.monotonic(), isCached: false };
-      parts.set(name, part);
+      if (this.#parts.has(name)) continue;
+      const part: Part = { kind, name, copies: this.#informerOf(kind), sinceMs: clock.monotonic(), isCached: false };
+      this.#parts.set(name, part);
       const changed = (copy: DeepReadonly<WorkOfKind>): void => {
-        for (const handler of handlers) handler.changed?.(watchedIn(part, copy));
+        for (const handler of this.#handlers) handler.changed?.(watchedIn(part, copy));
       };
       part.copies.addHandler({
         added: changed,
         updated: changed,
-        deleted(copy) {
-          for (const handler of handlers) handler.deleted?.(watchedIn(part, copy));
+        deleted: (copy) => {
+          for (const handler of this.#handlers) handler.deleted?.(watchedIn(part, copy));
         },
       });
-      watching.push(started.promise.then((signal) => watch(part, signal)));
+      this.#watching.push(this.#started.promise.then((signal) => this.#watch(part, signal)));
       clock.schedule(() => {
         if (!part.isCached) onSettled();
       }, LISTING_MS);
     }
   }
 
-  function informerOf(kind: FencedKind): Informer<WorkOfKind> {
+  #informerOf(kind: FencedKind): Informer<WorkOfKind> {
+    const { client, clock, random, log, namespaces } = this.#deps;
     const transform = (object: WorkOfKind): WorkOfKind => compactCopy(kind, object);
     const options = { client, clock, random, log, resource: kind.resource, transform, indexers: copyIndexers };
     if (namespaces.length === 0) return createInformer(options);
     return createInformerOfNamespaces(kind.resource, namespaces, (namespace) => createInformer({ ...options, namespace }));
   }
 
-  async function watch(part: Part, signal: AbortSignal): Promise<void> {
+  async #watch(part: Part, signal: AbortSignal): Promise<void> {
+    const { log, onSettled } = this.#deps;
     const { name, copies, kind } = part;
-    if (!(await untilUsable(kind, signal))) return;
+    if (!(await this.#untilUsable(kind, signal))) return;
     const running = copies.run(signal);
     await Promise.race([copies.waitForSync(), aborted(signal)]);
     if (!signal.aborted) {
@@ -134,17 +138,18 @@ export function createWatchedKinds(deps: WatchedKindsDeps): WatchedKinds {
   }
 
   /** Asks until its objects can be listed, and may be patched; false when the signal has aborted. */
-  async function untilUsable({ resource }: FencedKind, signal: AbortSignal): Promise<boolean> {
+  async #untilUsable({ resource }: FencedKind, signal: AbortSignal): Promise<boolean> {
+    const { clock, log } = this.#deps;
     const name = fencedKindName(resource);
     for (let isNew = true; !signal.aborted; isNew = false) {
       try {
-        const usable = await Promise.all(everywhere.map((namespace) => isUsable(resource, namespace, signal)));
+        const usable = await Promise.all(this.#everywhere.map((namespace) => this.#isUsable(resource, namespace, signal)));
         if (!usable.includes(false)) return true;
-        if (isNew) warn(name);
+        if (isNew) this.#warn(name);
         await sleep(clock, ASK_AGAIN_MS, signal);
       } catch (error) {
         if (signal.aborted) return false;
-        if (isForbidden(error) && isNew) warn(name, error);
+        if (isForbidden(error) && isNew) this.#warn(name, error);
         else if (!isAbsent(error) && !isForbidden(error)) log.warn('a kind of work cannot be listed yet', { kind: name, error });
         await sleep(clock, isAbsent(error) || isForbidden(error) ? ASK_AGAIN_MS : RETRY_MS, signal);
       }
@@ -152,43 +157,72 @@ export function createWatchedKinds(deps: WatchedKindsDeps): WatchedKinds {
     return false;
   }
 
-  function warn(kind: string, error?: unknown): void {
-    log.warn(
+  async #isUsable(resource: FencedKind['resource'], namespace: string, signal: AbortSignal): Promise<boolean> {
+    const { client } = this.#deps;
+    await client.list(resource, { namespace, limit: 1, signal });
+    const resourceAttributes = { group: resource.group, resource: resource.plural, verb: 'patch', namespace };
+    return clientMay(client, { resourceAttributes }, signal);
+  }
+
+  #warn(kind: string, error?: unknown): void {
+    this.#deps.log.warn(
       'copies of a kind are not stopped when their manager is out of reach, and managers are told so: the worker may not list, watch and ' +
         'patch them; grant it (chart switchyard-worker: managerAccess.kinds or rbac.kinds)',
       { kind, error },
     );
   }
 
-  async function isUsable(resource: FencedKind['resource'], namespace: string, signal: AbortSignal): Promise<boolean> {
-    await client.list(resource, { namespace, limit: 1, signal });
-    const resourceAttributes = { group: resource.group, resource: resource.plural, verb: 'patch', namespace };
-    return clientMay(client, { resourceAttributes }, signal);
+  addHandler(handler: CopyHandler): void {
+    this.#handlers.push(handler);
   }
 
-  return {
-    see,
-    addHandler: (handler) => void handlers.push(handler),
-    get(key) {
-      const [name = '', ofCopy = ''] = key.split(SEPARATOR);
-      const part = parts.get(name);
-      const copy = part?.copies.get(parseKey(ofCopy));
-      return part === undefined || copy === undefined ? undefined : watchedIn(part, copy);
-    },
-    ofOrigin: (origin) => inAll(({ copies }) => (origin === undefined ? copies.list() : copies.byIndex(OF_ORIGIN, origin))),
-    ofOriginal: (originUid) => inAll(({ copies }) => copies.byIndex(OF_ORIGINAL, originUid)),
-    inNamespace: (namespace) => inAll(({ copies }) => copies.list(namespace)),
-    cached: () => [...parts.values()].flatMap(({ name, isCached }) => (isCached ? [name] : [])).toSorted(),
-    isListing: () => [...parts.values()].some(({ isCached, sinceMs }) => !isCached && clock.monotonic() - sinceMs < LISTING_MS),
-    isCached: (otherKind) =>
-      [...parts.values()].some(
-        ({ kind: { resource }, isCached }) =>
-          isCached && otherKindOf({ apiVersion: apiVersionOf(resource), kind: resource.kind }) === otherKind,
-      ),
-    async run(signal) {
-      started.resolve(signal);
-      await aborted(signal);
-      await Promise.all(watching);
-    },
-  };
+  get(key: string): WatchedCopy | undefined {
+    const [name = '', ofCopy = ''] = key.split(SEPARATOR);
+    const part = this.#parts.get(name);
+    const copy = part?.copies.get(parseKey(ofCopy));
+    return part === undefined || copy === undefined ? undefined : watchedIn(part, copy);
+  }
+
+  ofOrigin(origin: string | undefined): readonly WatchedCopy[] {
+    return this.#inAll(({ copies }) => (origin === undefined ? copies.list() : copies.byIndex(OF_ORIGIN, origin)));
+  }
+
+  #inAll(copiesOf: (part: Part) => readonly DeepReadonly<WorkOfKind>[]): readonly WatchedCopy[] {
+    return [...this.#parts.values()].flatMap((part) => copiesOf(part).map((copy) => watchedIn(part, copy)));
+  }
+
+  ofOriginal(originUid: string): readonly WatchedCopy[] {
+    return this.#inAll(({ copies }) => copies.byIndex(OF_ORIGINAL, originUid));
+  }
+
+  inNamespace(namespace: string): readonly WatchedCopy[] {
+    return this.#inAll(({ copies }) => copies.list(namespace));
+  }
+
+  cached(): readonly string[] {
+    return [...this.#parts.values()].flatMap(({ name, isCached }) => (isCached ? [name] : [])).toSorted();
+  }
+
+  isListing(): boolean {
+    return [...this.#parts.values()].some(({ isCached, sinceMs }) => !isCached && this.#deps.clock.monotonic() - sinceMs < LISTING_MS);
+  }
+
+  isCached(otherKind: string): boolean {
+    return [...this.#parts.values()].some(
+      ({ kind: { resource }, isCached }) =>
+        isCached && otherKindOf({ apiVersion: apiVersionOf(resource), kind: resource.kind }) === otherKind,
+    );
+  }
+
+  async run(signal: AbortSignal): Promise<void> {
+    this.#started.resolve(signal);
+    await aborted(signal);
+    await Promise.all(this.#watching);
+  }
 }
+
+const watchedIn = ({ name, kind }: Part, copy: DeepReadonly<WorkOfKind>): WatchedCopy => ({
+  key: `${name}${SEPARATOR}${keyOfObject(copy)}`,
+  kind,
+  copy,
+});

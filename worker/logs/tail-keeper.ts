@@ -67,30 +67,82 @@ type Turn = { readonly reading: Reading; readonly pod: PodView; readonly given: 
 type Result = (typeof TAIL_RESULTS)[number];
 
 export function createTailKeeper(deps: TailKeeperDeps): TailKeeper {
-  const { client, store, clock, log, tailBytes, reads } = deps;
-  const readings = new Map<string, Reading>();
-  const waiting: Turn[] = [];
-  let running = 0;
-  let forbiddenUntilMs = Number.NEGATIVE_INFINITY;
+  return new Keeper(deps);
+}
 
-  function take(): void {
-    while (running < READS_MAX) {
-      const next = waiting.findIndex(({ reading }) => reading.running < READS_OF_JOB_MAX);
-      const turn = next < 0 ? undefined : waiting.splice(next, 1)[0];
+class Keeper implements TailKeeper {
+  readonly #deps: TailKeeperDeps;
+  readonly #readings = new Map<string, Reading>();
+  readonly #waiting: Turn[] = [];
+  #running = 0;
+  #forbiddenUntilMs = Number.NEGATIVE_INFINITY;
+
+  constructor(deps: TailKeeperDeps) {
+    this.#deps = deps;
+  }
+
+  begin(copy: KeptCopy, pods: readonly PodView[], ends: boolean, onRead: () => void): void {
+    const { clock, keepLogs } = this.#deps;
+    const keep = keepLogsOf(copy, keepLogs);
+    if (keep === 'None' || pods.length === 0 || !isCopy(copy) || clock.monotonic() < this.#forbiddenUntilMs) return;
+    for (const pod of pods) {
+      const { counts, seen } = this.#readings.get(copy.metadata.uid) ?? NOTHING_READ;
+      if (seen.has(pod.uid) || !wantsTail(pod, keep, counts, ends)) continue;
+      const reading = this.#readingOf(copy);
+      reading.onRead = onRead;
+      reading.seen.add(pod.uid);
+      reading.inFlight.add(pod.uid);
+      reading.counts[pod.succeeded ? 'others' : 'failed']++;
+      const given = new AbortController();
+      const turn: Turn = { reading, pod, given, timer: clock.schedule(() => this.#giveUp(turn), TAIL_PATIENCE_MS) };
+      this.#waiting.push(turn);
+    }
+    this.#take();
+  }
+
+  #readingOf(copy: KeptCopy): Reading {
+    const { uid } = copy.metadata;
+    const known = this.#readings.get(uid);
+    if (known !== undefined) return known;
+    const counts = { failed: 0, others: 0 };
+    const reading: Reading = { copy, counts, seen: new Set(), inFlight: new Set(), tails: new Map(), running: 0, onRead: () => undefined };
+    this.#readings.set(uid, reading);
+    return reading;
+  }
+
+  #giveUp(turn: Turn): void {
+    const position = this.#waiting.indexOf(turn);
+    if (position >= 0) this.#waiting.splice(position, 1);
+    turn.given.abort(new Error(`the log was not read within ${TAIL_PATIENCE_MS} ms`));
+    this.#over(turn, 'late');
+  }
+
+  #over({ reading, pod, timer }: Turn, result: Result): void {
+    timer.cancel();
+    if (!reading.inFlight.delete(pod.uid)) return;
+    this.#deps.reads.inc({ result });
+    if (reading.inFlight.size === 0) reading.onRead();
+  }
+
+  #take(): void {
+    while (this.#running < READS_MAX) {
+      const next = this.#waiting.findIndex(({ reading }) => reading.running < READS_OF_JOB_MAX);
+      const turn = next < 0 ? undefined : this.#waiting.splice(next, 1)[0];
       if (turn === undefined) return;
-      running++;
+      this.#running++;
       turn.reading.running++;
-      void read(turn).then((result) => {
-        running--;
+      void this.#read(turn).then((result) => {
+        this.#running--;
         turn.reading.running--;
-        over(turn, result);
-        take();
+        this.#over(turn, result);
+        this.#take();
       });
     }
   }
 
   /** Never throws. */
-  async function read({ reading, pod, given: { signal } }: Turn): Promise<Result> {
+  async #read({ reading, pod, given: { signal } }: Turn): Promise<Result> {
+    const { client, tailBytes, store, log } = this.#deps;
     const { copy, tails } = reading;
     try {
       const text = await client.raw({ method: 'GET', ...logRequest(pod, tailBytes), signal });
@@ -99,13 +151,13 @@ export function createTailKeeper(deps: TailKeeperDeps): TailKeeper {
       if (lastLine === undefined) return 'empty';
       tails.set(pod.uid, { lastLine, kept: false });
       // Of a copy that is gone nothing would be removed any more.
-      if (readings.get(copy.metadata.uid) !== reading) return 'late';
+      if (this.#readings.get(copy.metadata.uid) !== reading) return 'late';
       const kept = await store.keep(copy, pod.pod.metadata.name, gzipSync(cutToTail(text, tailBytes)), signal);
       tails.set(pod.uid, { lastLine, kept });
       return kept ? 'kept' : 'full';
     } catch (error) {
       if (signal.aborted) return 'late';
-      if (isForbidden(error)) pause(error);
+      if (isForbidden(error)) this.#pause(error);
       // 400: none of its containers has begun. 404: it is gone.
       else if (!(error instanceof ApiError) || error.code >= 500)
         log.debug('the log of a pod could not be kept', { copy: formatKey(copy.metadata), pod: pod.pod.metadata.name, error });
@@ -113,64 +165,28 @@ export function createTailKeeper(deps: TailKeeperDeps): TailKeeper {
     }
   }
 
-  function pause(error: unknown): void {
-    if (clock.monotonic() < forbiddenUntilMs) return;
-    forbiddenUntilMs = clock.monotonic() + FORBIDDEN_PAUSE_MS;
+  #pause(error: unknown): void {
+    const { clock, log } = this.#deps;
+    if (clock.monotonic() < this.#forbiddenUntilMs) return;
+    this.#forbiddenUntilMs = clock.monotonic() + FORBIDDEN_PAUSE_MS;
     log.warn(
       'logs of pods cannot be kept: the worker may not read or store them; its chart gives the right, or start it with --keep-logs=None',
       { error },
     );
   }
 
-  function giveUp(turn: Turn): void {
-    const position = waiting.indexOf(turn);
-    if (position >= 0) waiting.splice(position, 1);
-    turn.given.abort(new Error(`the log was not read within ${TAIL_PATIENCE_MS} ms`));
-    over(turn, 'late');
+  isUnderWay(copyUid: string, podUid: string): boolean {
+    return this.#readings.get(copyUid)?.inFlight.has(podUid) === true;
   }
 
-  function over({ reading, pod, timer }: Turn, result: Result): void {
-    timer.cancel();
-    if (!reading.inFlight.delete(pod.uid)) return;
-    reads.inc({ result });
-    if (reading.inFlight.size === 0) reading.onRead();
+  tailOf(copyUid: string, podUid: string): TailSeen | undefined {
+    return this.#readings.get(copyUid)?.tails.get(podUid);
   }
 
-  function readingOf(copy: KeptCopy): Reading {
-    const { uid } = copy.metadata;
-    const known = readings.get(uid);
-    if (known !== undefined) return known;
-    const counts = { failed: 0, others: 0 };
-    const reading: Reading = { copy, counts, seen: new Set(), inFlight: new Set(), tails: new Map(), running: 0, onRead: () => undefined };
-    readings.set(uid, reading);
-    return reading;
+  forget(copyUid: string): void {
+    this.#readings.delete(copyUid);
+    this.#deps.store.forget(copyUid);
   }
-
-  return {
-    begin(copy, pods, ends, onRead) {
-      const keep = keepLogsOf(copy, deps.keepLogs);
-      if (keep === 'None' || pods.length === 0 || !isCopy(copy) || clock.monotonic() < forbiddenUntilMs) return;
-      for (const pod of pods) {
-        const { counts, seen } = readings.get(copy.metadata.uid) ?? NOTHING_READ;
-        if (seen.has(pod.uid) || !wantsTail(pod, keep, counts, ends)) continue;
-        const reading = readingOf(copy);
-        reading.onRead = onRead;
-        reading.seen.add(pod.uid);
-        reading.inFlight.add(pod.uid);
-        reading.counts[pod.succeeded ? 'others' : 'failed']++;
-        const given = new AbortController();
-        const turn: Turn = { reading, pod, given, timer: clock.schedule(() => giveUp(turn), TAIL_PATIENCE_MS) };
-        waiting.push(turn);
-      }
-      take();
-    },
-    isUnderWay: (copyUid, podUid) => readings.get(copyUid)?.inFlight.has(podUid) === true,
-    tailOf: (copyUid, podUid) => readings.get(copyUid)?.tails.get(podUid),
-    forget(copyUid) {
-      readings.delete(copyUid);
-      store.forget(copyUid);
-    },
-  };
 }
 
 const NOTHING_READ = { counts: { failed: 0, others: 0 }, seen: new Set<string>() };

@@ -57,21 +57,64 @@ const WRITE_MS = 3_000;
 type Batch = { readonly tails: Map<string, Buffer>; bytes: number; readonly done: Promise<void> };
 type Kept = { bytes: number; exists: boolean; writing: Promise<unknown>; next: Batch | undefined };
 
-export function createTailStore({ client, clock, controllerName, namespace: place, onKept }: TailStoreOptions): TailStore {
-  const copies = new Map<string, Kept>();
-  /** Of copies that are forgotten, while they are under way. */
-  const lastWrites = new Map<string, Promise<unknown>>();
-  /** UIDs of copies of which a write was not answered. */
-  const unanswered = new Set<string>();
+export function createTailStore(options: TailStoreOptions): TailStore {
+  return new ConfigMapStore(options);
+}
 
-  async function write(copy: KeptCopy, kept: Kept, tails: ReadonlyMap<string, Buffer>, signal: AbortSignal): Promise<void> {
+class ConfigMapStore implements TailStore {
+  readonly #options: TailStoreOptions;
+  readonly #copies = new Map<string, Kept>();
+  /** Of copies that are forgotten, while they are under way. */
+  readonly #lastWrites = new Map<string, Promise<unknown>>();
+  /** UIDs of copies of which a write was not answered. */
+  readonly #unanswered = new Set<string>();
+
+  constructor(options: TailStoreOptions) {
+    this.#options = options;
+  }
+
+  async keep(copy: KeptCopy, pod: string, tail: Buffer, signal: AbortSignal): Promise<boolean> {
+    const { namespace: place, onKept } = this.#options;
+    const { uid } = copy.metadata;
+    const kept = this.#copies.get(uid) ?? { bytes: 0, exists: false, writing: Promise.resolve(), next: undefined };
+    this.#copies.set(uid, kept);
+    if (kept.bytes + tail.length > LOG_TAILS_BYTES_MAX || (kept.next?.bytes ?? 0) + tail.length > BATCH_BYTES_MAX) return false;
+    kept.bytes += tail.length;
+    if (place !== undefined) onKept(copy);
+    const batch = kept.next ?? this.#enqueue(copy, kept);
+    batch.tails.set(pod, tail);
+    batch.bytes += tail.length;
+    await until(batch.done, signal);
+    return true;
+  }
+
+  #enqueue(copy: KeptCopy, kept: Kept): Batch {
+    const { clock, namespace: place } = this.#options;
+    const tails = new Map<string, Buffer>();
+    const done = kept.writing.then(async () => {
+      kept.next = undefined;
+      try {
+        await withDeadline(clock, WRITE_MS, undefined, (signal) => this.#write(copy, kept, tails, signal));
+      } catch (error) {
+        if (place !== undefined && (!(error instanceof ApiError) || error.code >= 500)) this.#unanswered.add(copy.metadata.uid);
+        throw error;
+      }
+    });
+    const batch: Batch = { tails, bytes: 0, done };
+    kept.next = batch;
+    kept.writing = Promise.allSettled([done]);
+    return batch;
+  }
+
+  async #write(copy: KeptCopy, kept: Kept, tails: ReadonlyMap<string, Buffer>, signal: AbortSignal): Promise<void> {
+    const { namespace: place, client } = this.#options;
     const binaryData = Object.fromEntries([...tails].map(([pod, tail]) => [pod, tail.toString('base64')]));
     const name = logTailsName(copy.metadata.uid);
     const namespace = place ?? copy.metadata.namespace;
     const options = { fieldManager: WORKER_FIELD_MANAGER, signal };
     if (!kept.exists) {
       try {
-        await client.create(CONFIG_MAPS, { metadata: { name, namespace, ...marksOf(copy) }, binaryData }, options);
+        await client.create(CONFIG_MAPS, { metadata: { name, namespace, ...this.#marksOf(copy) }, binaryData }, options);
         kept.exists = true;
         return;
       } catch (error) {
@@ -90,7 +133,8 @@ export function createTailStore({ client, clock, controllerName, namespace: plac
   }
 
   /** An owner is in the namespace of what it owns, or it is none. */
-  function marksOf(copy: KeptCopy): Pick<ConfigMap['metadata'], 'labels' | 'annotations' | 'ownerReferences'> {
+  #marksOf(copy: KeptCopy): Pick<ConfigMap['metadata'], 'labels' | 'annotations' | 'ownerReferences'> {
+    const { namespace: place, controllerName } = this.#options;
     const { namespace, name, labels } = copy.metadata;
     const origin = { [ORIGIN_LABEL]: labels?.[ORIGIN_LABEL] ?? '' };
     if (place === undefined) {
@@ -106,59 +150,29 @@ export function createTailStore({ client, clock, controllerName, namespace: plac
     };
   }
 
-  function enqueue(copy: KeptCopy, kept: Kept): Batch {
-    const tails = new Map<string, Buffer>();
-    const done = kept.writing.then(async () => {
-      kept.next = undefined;
-      try {
-        await withDeadline(clock, WRITE_MS, undefined, (signal) => write(copy, kept, tails, signal));
-      } catch (error) {
-        if (place !== undefined && (!(error instanceof ApiError) || error.code >= 500)) unanswered.add(copy.metadata.uid);
-        throw error;
-      }
-    });
-    const batch: Batch = { tails, bytes: 0, done };
-    kept.next = batch;
-    kept.writing = Promise.allSettled([done]);
-    return batch;
+  forget(jobUid: string): void {
+    const kept = this.#copies.get(jobUid);
+    this.#copies.delete(jobUid);
+    if (kept === undefined) return;
+    const { writing } = kept;
+    this.#lastWrites.set(jobUid, writing);
+    void writing.then(() => this.#lastWrites.get(jobUid) === writing && this.#lastWrites.delete(jobUid));
   }
 
-  return {
-    async keep(copy, pod, tail, signal) {
-      const { uid } = copy.metadata;
-      const kept = copies.get(uid) ?? { bytes: 0, exists: false, writing: Promise.resolve(), next: undefined };
-      copies.set(uid, kept);
-      if (kept.bytes + tail.length > LOG_TAILS_BYTES_MAX || (kept.next?.bytes ?? 0) + tail.length > BATCH_BYTES_MAX) return false;
-      kept.bytes += tail.length;
-      if (place !== undefined) onKept(copy);
-      const batch = kept.next ?? enqueue(copy, kept);
-      batch.tails.set(pod, tail);
-      batch.bytes += tail.length;
-      await until(batch.done, signal);
-      return true;
-    },
-    forget(jobUid) {
-      const kept = copies.get(jobUid);
-      copies.delete(jobUid);
-      if (kept === undefined) return;
-      const { writing } = kept;
-      lastWrites.set(jobUid, writing);
-      void writing.then(() => lastWrites.get(jobUid) === writing && lastWrites.delete(jobUid));
-    },
-    async remove(jobUid) {
-      if (place === undefined) return true;
-      await (copies.get(jobUid)?.writing ?? lastWrites.get(jobUid));
-      copies.delete(jobUid);
-      try {
-        await withDeadline(clock, WRITE_MS, undefined, (signal) =>
-          client.delete(CONFIG_MAPS, { namespace: place, name: logTailsName(jobUid) }, { signal }),
-        );
-      } catch (error) {
-        if (!isNotFound(error)) throw error;
-      }
-      return !unanswered.delete(jobUid);
-    },
-  };
+  async remove(jobUid: string): Promise<boolean> {
+    const { namespace: place, clock, client } = this.#options;
+    if (place === undefined) return true;
+    await (this.#copies.get(jobUid)?.writing ?? this.#lastWrites.get(jobUid));
+    this.#copies.delete(jobUid);
+    try {
+      await withDeadline(clock, WRITE_MS, undefined, (signal) =>
+        client.delete(CONFIG_MAPS, { namespace: place, name: logTailsName(jobUid) }, { signal }),
+      );
+    } catch (error) {
+      if (!isNotFound(error)) throw error;
+    }
+    return !this.#unanswered.delete(jobUid);
+  }
 }
 
 const bytesOf = ({ binaryData = {} }: ConfigMap): number =>

@@ -33,191 +33,216 @@ type Call = Extract<Expression, { kind: 'call' }>;
  * before.
  */
 export function estimateCost(checked: CheckedExpression, declared: SizeOfPath): Range {
-  const paths = new Map<Expression, Path>();
-  const sizes = new Map<Expression, Range>();
-  const entrySizes = new Map<Expression, EntrySize>();
-  const locals = new Map<string, LocalVariable[]>();
+  return new Estimate(checked, declared).costOf(checked.expression);
+}
 
-  const local = (name: string): LocalVariable | undefined => locals.get(name)?.at(-1);
-  const push = (name: string, variable: LocalVariable): void => void locals.set(name, [...(locals.get(name) ?? []), variable]);
-  const pop = (name: string): void => void locals.get(name)?.pop();
+class Estimate {
+  readonly #checked: CheckedExpression;
+  readonly #declared: SizeOfPath;
+  readonly #paths = new Map<Expression, Path>();
+  readonly #sizes = new Map<Expression, Range>();
+  readonly #entrySizes = new Map<Expression, EntrySize>();
+  readonly #locals = new Map<string, LocalVariable[]>();
 
-  const pathOf = (node: Expression): Path => {
-    const variable = node.kind === 'ident' ? local(node.name) : undefined;
-    return variable === undefined ? paths.get(node) : variable.path;
-  };
+  constructor(checked: CheckedExpression, declared: SizeOfPath) {
+    this.#checked = checked;
+    this.#declared = declared;
+  }
 
-  const sizeOf = (node: Expression): Range | undefined => {
-    const known = sizes.get(node) ?? literalSize(node);
-    if (known !== undefined) return known;
-    const path = pathOf(node);
-    const byDeclaration = path === undefined ? undefined : declared(partsOf(path));
-    if (byDeclaration !== undefined) {
-      sizes.set(node, byDeclaration);
-      return byDeclaration;
-    }
-    if (isScalar(checked.typeOf(node))) return exactly(1);
-    return node.kind === 'ident' ? local(node.name)?.size : undefined;
-  };
-  const entriesOf = (node: Expression): EntrySize | undefined =>
-    entrySizes.get(node) ?? (node.kind === 'ident' ? local(node.name)?.entries : undefined);
-  const setSize = (node: Expression, size: Range | undefined): void => {
-    if (size !== undefined) sizes.set(node, size);
-  };
-  const setEntries = (node: Expression, entries: EntrySize | undefined): void => {
-    if (entries !== undefined) entrySizes.set(node, entries);
-  };
-
-  const costOf = (node: Expression): Range => {
+  costOf(node: Expression): Range {
     switch (node.kind) {
       case 'literal':
       case 'struct':
         return NOTHING;
       case 'ident':
-        return costOfName(node, node.name);
+        return this.#costOfName(node, node.name);
       case 'select':
-        return costOfSelection(node);
+        return this.#costOfSelection(node);
       case 'call':
-        return costOfCall(node);
+        return this.#costOfCall(node);
       case 'list':
-        return costOfList(node);
+        return this.#costOfList(node);
       case 'map':
-        return costOfMap(node);
+        return this.#costOfMap(node);
       case 'fold':
-        return isBinding(node) ? costOfBinding(node) : costOfComprehension(node);
+        return isBinding(node) ? this.#costOfBinding(node) : this.#costOfComprehension(node);
     }
-  };
+  }
 
-  const costOfName = (node: Expression, name: string): Range => {
-    const variable = local(name);
-    paths.set(node, variable === undefined ? pathTo(name) : variable.path);
+  #costOfName(node: Expression, name: string): Range {
+    const variable = this.#local(name);
+    this.#paths.set(node, variable === undefined ? pathTo(name) : variable.path);
     return ACCESS;
-  };
+  }
 
-  const costOfSelection = (node: Extract<Expression, { kind: 'select' }>): Range => {
+  #local(name: string): LocalVariable | undefined {
+    return this.#locals.get(name)?.at(-1);
+  }
+
+  #costOfSelection(node: Extract<Expression, { kind: 'select' }>): Range {
     // Names with dots, of types for one, are not taken apart.
-    if (checked.typeOf(node.operand).kind === 'error') return costOfName(node, node.field);
-    const operand = costOf(node.operand);
+    if (this.#checked.typeOf(node.operand).kind === 'error') return this.#costOfName(node, node.field);
+    const operand = this.costOf(node.operand);
     if (node.isTest) return operand;
-    paths.set(node, appended(pathOf(node.operand), node.field));
-    const { kind } = checked.typeOf(node.operand);
+    this.#paths.set(node, appended(this.#pathOf(node.operand), node.field));
+    const { kind } = this.#checked.typeOf(node.operand);
     return kind === 'map' || kind === 'object' ? add(operand, ACCESS) : operand;
-  };
+  }
 
-  const operandOf = (node: Expression): Operand => {
-    const path = pathOf(node);
-    const parts = path === undefined ? undefined : partsOf(path);
-    return { path: parts?.[0] === ACCUMULATOR ? undefined : parts, type: checked.typeOf(node), node, size: sizeOf(node) };
-  };
+  #pathOf(node: Expression): Path {
+    const variable = node.kind === 'ident' ? this.#local(node.name) : undefined;
+    return variable === undefined ? this.#paths.get(node) : variable.path;
+  }
 
-  const costOfCall = (node: Call): Range => {
+  #costOfCall(node: Call): Range {
     const [first] = node.args;
     if (node.name === 'dyn' && first !== undefined) {
-      const cost = costOf(first);
-      setSize(node, sizeOf(first));
-      setEntries(node, entriesOf(first));
+      const cost = this.costOf(first);
+      this.#setSize(node, this.#sizeOf(first));
+      this.#setEntries(node, this.#entriesOf(first));
       return add(cost, exactly(1));
     }
     const argCosts: Range[] = [];
     const args = node.args.map((each) => {
-      argCosts.push(costOf(each));
-      return operandOf(each);
+      argCosts.push(this.costOf(each));
+      return this.#operandOf(each);
     });
-    const { name, overloads } = checked.resolutionOf(node) ?? OPTIONAL_SELECTION;
+    const { name, overloads } = this.#checked.resolutionOf(node) ?? OPTIONAL_SELECTION;
     const called = overloads[0]?.isMember === true ? node.target : undefined;
-    const targetCost = called === undefined ? NOTHING : costOf(called);
-    const target = called === undefined ? undefined : operandOf(called);
+    const targetCost = called === undefined ? NOTHING : this.costOf(called);
+    const target = called === undefined ? undefined : this.#operandOf(called);
     let cost: Range = { min: Infinity, max: 0 };
     let size: Range | undefined;
     for (const overload of overloads) {
-      const found = costOfOverload(node, name, overload, target, args, argCosts);
+      const found = this.#costOfOverload(node, name, overload, target, args, argCosts);
       cost = union(cost, found.cost);
       if (found.size !== undefined) size = size === undefined ? found.size : union(size, found.size);
       const container = name === '_[_]' ? overload.args[0]?.kind : undefined;
       if (first !== undefined && (container === 'list' || container === 'map')) {
-        size = entriesOf(first)?.value;
-        paths.set(node, appended(pathOf(first), container === 'list' ? '@items' : '@values'));
+        size = this.#entriesOf(first)?.value;
+        this.#paths.set(node, appended(this.#pathOf(first), container === 'list' ? '@items' : '@values'));
       }
-      size ??= sizeOf(node);
+      size ??= this.#sizeOf(node);
     }
-    setSize(node, size);
+    this.#setSize(node, size);
     return add(targetCost, cost);
-  };
+  }
 
-  const costOfOverload = (
+  #setSize(node: Expression, size: Range | undefined): void {
+    if (size !== undefined) this.#sizes.set(node, size);
+  }
+
+  #sizeOf(node: Expression): Range | undefined {
+    const known = this.#sizes.get(node) ?? literalSize(node);
+    if (known !== undefined) return known;
+    const path = this.#pathOf(node);
+    const byDeclaration = path === undefined ? undefined : this.#declared(partsOf(path));
+    if (byDeclaration !== undefined) {
+      this.#sizes.set(node, byDeclaration);
+      return byDeclaration;
+    }
+    if (isScalar(this.#checked.typeOf(node))) return exactly(1);
+    return node.kind === 'ident' ? this.#local(node.name)?.size : undefined;
+  }
+
+  #setEntries(node: Expression, entries: EntrySize | undefined): void {
+    if (entries !== undefined) this.#entrySizes.set(node, entries);
+  }
+
+  #entriesOf(node: Expression): EntrySize | undefined {
+    return this.#entrySizes.get(node) ?? (node.kind === 'ident' ? this.#local(node.name)?.entries : undefined);
+  }
+
+  #operandOf(node: Expression): Operand {
+    const path = this.#pathOf(node);
+    const parts = path === undefined ? undefined : partsOf(path);
+    return { path: parts?.[0] === ACCUMULATOR ? undefined : parts, type: this.#checked.typeOf(node), node, size: this.#sizeOf(node) };
+  }
+
+  #costOfOverload(
     node: Call,
     name: string,
     overload: Overload,
     target: Operand | undefined,
     args: readonly Operand[],
     argCosts: readonly Range[],
-  ): CallCost => {
-    const own = libraryCost(name, overload, target, args, declared);
+  ): CallCost {
+    const own = libraryCost(name, overload, target, args, this.#declared);
     if (own !== undefined) return { cost: add(own.cost, sum(argCosts)), size: own.size };
     if (name === '_?_:_' || (name === '_+_' && ADDED_BY_LENGTH.has(overload.args[0]?.kind ?? ''))) {
       const [left, right] = node.args.slice(-2);
-      setEntries(node, unitedEntries(left && entriesOf(left), right && entriesOf(right)));
+      this.#setEntries(node, unitedEntries(left && this.#entriesOf(left), right && this.#entriesOf(right)));
     }
     return languageCost(name, overload, target, args, argCosts);
-  };
+  }
 
-  const costOfList = (node: Extract<Expression, { kind: 'list' }>): Range => {
-    const elements = node.elements.map(({ value }) => ({ cost: costOf(value), size: sizeOf(value) ?? UNKNOWN }));
-    setEntries(node, { container: 'list', key: exactly(1), value: spanOf(elements.map(({ size }) => size)) });
+  #costOfList(node: Extract<Expression, { kind: 'list' }>): Range {
+    const elements = node.elements.map(({ value }) => ({ cost: this.costOf(value), size: this.#sizeOf(value) ?? UNKNOWN }));
+    this.#setEntries(node, { container: 'list', key: exactly(1), value: spanOf(elements.map(({ size }) => size)) });
     return add(sum(elements.map(({ cost }) => cost)), exactly(NEW_LIST));
-  };
+  }
 
-  const costOfMap = (node: Extract<Expression, { kind: 'map' }>): Range => {
+  #costOfMap(node: Extract<Expression, { kind: 'map' }>): Range {
     const entries = node.entries.map(({ key, value }) => ({
-      cost: add(costOf(key), costOf(value)),
-      key: sizeOf(key) ?? UNKNOWN,
-      value: sizeOf(value) ?? UNKNOWN,
+      cost: add(this.costOf(key), this.costOf(value)),
+      key: this.#sizeOf(key) ?? UNKNOWN,
+      value: this.#sizeOf(value) ?? UNKNOWN,
     }));
-    setEntries(node, { container: 'map', key: spanOf(entries.map(({ key }) => key)), value: spanOf(entries.map(({ value }) => value)) });
+    this.#setEntries(node, {
+      container: 'map',
+      key: spanOf(entries.map(({ key }) => key)),
+      value: spanOf(entries.map(({ value }) => value)),
+    });
     return add(sum(entries.map(({ cost }) => cost)), exactly(NEW_MAP));
-  };
+  }
 
-  const costOfComprehension = (node: Fold): Range => {
-    const before = add(costOf(node.range), costOf(node.init));
-    push(node.accumulator, { path: pathOf(node.init), size: sizeOf(node.init), entries: entriesOf(node.init) });
-    const variables = loopVariables(node);
-    for (const [name, variable] of variables) push(name, variable);
-    const round = add(costOf(node.condition), costOf(node.step));
-    for (const [name] of variables) pop(name);
-    const result = costOf(node.result);
-    pop(node.accumulator);
-    const rounds = sizeOf(node.range) ?? UNKNOWN;
-    if (node.init.kind === 'literal') setSize(node, sizeOf(node.init));
+  /** A variable that a macro binds, written as a loop over nothing. */
+  #costOfBinding(node: Fold): Range {
+    const before = add(this.costOf(node.range), this.costOf(node.init));
+    this.#push(node.accumulator, { path: this.#pathOf(node.init), size: this.#sizeOf(node.init), entries: this.#entriesOf(node.init) });
+    const result = this.costOf(node.result);
+    this.#pop(node.accumulator);
+    this.#setSize(node, this.#sizeOf(node.result));
+    this.#setEntries(node, this.#entriesOf(node.result));
+    return add(before, result);
+  }
+
+  #push(name: string, variable: LocalVariable): void {
+    this.#locals.set(name, [...(this.#locals.get(name) ?? []), variable]);
+  }
+
+  #pop(name: string): void {
+    this.#locals.get(name)?.pop();
+  }
+
+  #costOfComprehension(node: Fold): Range {
+    const before = add(this.costOf(node.range), this.costOf(node.init));
+    this.#push(node.accumulator, { path: this.#pathOf(node.init), size: this.#sizeOf(node.init), entries: this.#entriesOf(node.init) });
+    const variables = this.#loopVariables(node);
+    for (const [name, variable] of variables) this.#push(name, variable);
+    const round = add(this.costOf(node.condition), this.costOf(node.step));
+    for (const [name] of variables) this.#pop(name);
+    const result = this.costOf(node.result);
+    this.#pop(node.accumulator);
+    const rounds = this.#sizeOf(node.range) ?? UNKNOWN;
+    if (node.init.kind === 'literal') this.#setSize(node, this.#sizeOf(node.init));
     else if (node.init.kind === 'list' || node.init.kind === 'map') {
-      setSize(node, rounds);
-      setEntries(node, entriesOf(node.step));
+      this.#setSize(node, rounds);
+      this.#setEntries(node, this.#entriesOf(node.step));
     }
     return add(add(before, result), multiply(rounds, round));
-  };
+  }
 
-  const loopVariables = ({ range, variables: [variable = '', second] }: Fold): readonly (readonly [string, LocalVariable])[] => {
-    const entries = entriesOf(range);
-    const path = pathOf(range);
-    const isList = (entries?.container ?? checked.typeOf(range).kind) === 'list';
+  #loopVariables({ range, variables: [variable = '', second] }: Fold): readonly (readonly [string, LocalVariable])[] {
+    const entries = this.#entriesOf(range);
+    const path = this.#pathOf(range);
+    const isList = (entries?.container ?? this.#checked.typeOf(range).kind) === 'list';
     const values = (): LocalVariable => ({ path: appended(path, isList ? '@items' : '@values'), size: entries?.value, entries: undefined });
     const keys = (): LocalVariable => ({ path: appended(path, isList ? '@indices' : '@keys'), size: entries?.key, entries: undefined });
     if (second === undefined) return [[variable, isList ? values() : keys()] as const];
     const ofKeys = keys();
     return [[variable, ofKeys] as const, [second, values()] as const];
-  };
-
-  /** A variable that a macro binds, written as a loop over nothing. */
-  const costOfBinding = (node: Fold): Range => {
-    const before = add(costOf(node.range), costOf(node.init));
-    push(node.accumulator, { path: pathOf(node.init), size: sizeOf(node.init), entries: entriesOf(node.init) });
-    const result = costOf(node.result);
-    pop(node.accumulator);
-    setSize(node, sizeOf(node.result));
-    setEntries(node, entriesOf(node.result));
-    return add(before, result);
-  };
-
-  return costOf(checked.expression);
+  }
 }
 
 const OPTIONAL_SELECTION: Resolution = { name: '_?._', overloads: [{ isMember: false, args: [], result: DYN }] };

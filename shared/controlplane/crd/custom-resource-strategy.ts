@@ -4,7 +4,7 @@ import { subdomainName, validateAnyObjectMeta, validateObjectMetaUpdate } from '
 import { jsonEquals } from '../apimachinery/json.ts';
 import type { AnyObject } from '../apimachinery/object.ts';
 import type { ResourceStrategy } from '../resources/strategy.ts';
-import { compileRules } from './cel-rules.ts';
+import { compileRules, type RuleValidator } from './cel-rules.ts';
 import type { CrdVersion } from './crd.ts';
 import { hasEmbeddedResources, validateEmbedded } from './embedded-validation.ts';
 import { compileJsonPath } from './json-path.ts';
@@ -19,67 +19,8 @@ import { validateValue } from './value-validation.ts';
 export function customResourceStrategy(version: CrdVersion, namespaced: boolean): ResourceStrategy {
   const schema: JsonSchema = version.schema?.openAPIV3Schema ?? {};
   const rules = compileRules(schema);
-  const hasEmbedded = hasEmbeddedResources(schema);
   const hasStatus = version.subresources?.status !== undefined;
-
-  const statusSchema = propertyOf(schema, 'status');
-  const scalePaths = version.subresources?.scale;
-  const embedded = (object: AnyObject): FieldError[] => (hasEmbedded ? validateEmbedded(object, schema) : []);
-  /** Rules come last, and only where the shape is right. */
-  const withRules = (errors: FieldError[], object: AnyObject, old?: AnyObject): FieldError[] => {
-    if (rules === undefined) return errors;
-    if (errors.some(blocksRules)) return [...errors, RULES_NOT_CHECKED];
-    return [...errors, ...rules(object, old === undefined ? undefined : { value: old })];
-  };
-  /** What was repeated before may be so still. */
-  const newRepetitions = (object: AnyObject, old: AnyObject): FieldError[] => {
-    const found = validateListTypes(object, schema);
-    return found.length > 0 && validateListTypes(old, schema).length > 0 ? [] : found;
-  };
-
-  const validateCreate = (object: AnyObject): FieldError[] =>
-    withRules(
-      [
-        ...validateAnyObjectMeta(object.metadata, namespaced, subdomainName),
-        ...validateValue(object, schema),
-        ...validateScaleSpec(object, scalePaths),
-        ...validateScaleStatus(object, scalePaths),
-        ...embedded(object),
-        ...validateListTypes(object, schema),
-      ],
-      object,
-    );
-  const validateUpdate = (next: AnyObject, previous: AnyObject): FieldError[] =>
-    withRules(
-      [
-        ...validateObjectMetaUpdate(next.metadata, previous.metadata),
-        ...validateValue(next, schema, { value: previous }),
-        ...validateScaleSpec(next, scalePaths),
-        ...validateScaleStatus(next, scalePaths),
-        ...embedded(next),
-        ...newRepetitions(next, previous),
-      ],
-      next,
-      previous,
-    );
-  /** The status is looked at by itself: messages carry the path below it. */
-  const validateStatusUpdate = (next: AnyObject, previous: AnyObject): FieldError[] =>
-    withRules(
-      [
-        ...validateObjectMetaUpdate(next.metadata, previous.metadata),
-        ...(next['status'] === undefined || statusSchema === undefined
-          ? []
-          : validateValue(next['status'], statusSchema, previousValue(previous, 'status')).map(belowStatus)),
-        ...validateScaleStatus(next, scalePaths),
-        ...newRepetitions(next, previous),
-      ],
-      next,
-      previous,
-    );
-  const selectable = (version.selectableFields ?? []).map(({ jsonPath = '' }) => ({
-    field: jsonPath.replace(/^\./, ''),
-    path: compileJsonPath(jsonPath),
-  }));
+  const { validateCreate, validateUpdate, validateStatusUpdate } = validationOf(version, schema, rules, namespaced);
 
   return {
     applyDefaults: (object) => applySchemaDefaults(object, schema),
@@ -105,14 +46,88 @@ export function customResourceStrategy(version: CrdVersion, namespaced: boolean)
       ];
     },
     ...(hasStatus ? { status: { prepareForUpdate: keepAllButStatus, validateUpdate: validateStatusUpdate } } : {}),
-    ...(selectable.length === 0
-      ? {}
-      : {
-          selectableFields: (object: AnyObject) =>
-            Object.fromEntries(selectable.map(({ field, path }) => [field, textOf(path?.find(object)[0])])),
-        }),
+    ...selectableFieldsOf(version),
     unsupportedField: (field) => `field label not supported: ${field}`,
     table: customTable(version.additionalPrinterColumns),
+  };
+}
+
+type ValidateUpdate = (next: AnyObject, previous: AnyObject) => FieldError[];
+type Validation = {
+  readonly validateCreate: (object: AnyObject) => FieldError[];
+  readonly validateUpdate: ValidateUpdate;
+  readonly validateStatusUpdate: ValidateUpdate;
+};
+
+function validationOf(version: CrdVersion, schema: JsonSchema, rules: RuleValidator | undefined, namespaced: boolean): Validation {
+  const hasEmbedded = hasEmbeddedResources(schema);
+  const statusSchema = propertyOf(schema, 'status');
+  const scalePaths = version.subresources?.scale;
+  const embedded = (object: AnyObject): FieldError[] => (hasEmbedded ? validateEmbedded(object, schema) : []);
+
+  const validateCreate = (object: AnyObject): FieldError[] =>
+    withRules(
+      rules,
+      [
+        ...validateAnyObjectMeta(object.metadata, namespaced, subdomainName),
+        ...validateValue(object, schema),
+        ...validateScaleSpec(object, scalePaths),
+        ...validateScaleStatus(object, scalePaths),
+        ...embedded(object),
+        ...validateListTypes(object, schema),
+      ],
+      object,
+    );
+  const validateUpdate = (next: AnyObject, previous: AnyObject): FieldError[] =>
+    withRules(
+      rules,
+      [
+        ...validateObjectMetaUpdate(next.metadata, previous.metadata),
+        ...validateValue(next, schema, { value: previous }),
+        ...validateScaleSpec(next, scalePaths),
+        ...validateScaleStatus(next, scalePaths),
+        ...embedded(next),
+        ...newRepetitions(schema, next, previous),
+      ],
+      next,
+      previous,
+    );
+  /** The status is looked at by itself: messages carry the path below it. */
+  const validateStatusUpdate = (next: AnyObject, previous: AnyObject): FieldError[] =>
+    withRules(
+      rules,
+      [
+        ...validateObjectMetaUpdate(next.metadata, previous.metadata),
+        ...(next['status'] === undefined || statusSchema === undefined
+          ? []
+          : validateValue(next['status'], statusSchema, previousValue(previous, 'status')).map(belowStatus)),
+        ...validateScaleStatus(next, scalePaths),
+        ...newRepetitions(schema, next, previous),
+      ],
+      next,
+      previous,
+    );
+  return { validateCreate, validateUpdate, validateStatusUpdate };
+}
+
+/** Rules come last, and only where the shape is right. */
+function withRules(rules: RuleValidator | undefined, errors: FieldError[], object: AnyObject, old?: AnyObject): FieldError[] {
+  if (rules === undefined) return errors;
+  if (errors.some(blocksRules)) return [...errors, RULES_NOT_CHECKED];
+  return [...errors, ...rules(object, old === undefined ? undefined : { value: old })];
+}
+
+/** What was repeated before may be so still. */
+function newRepetitions(schema: JsonSchema, object: AnyObject, old: AnyObject): FieldError[] {
+  const found = validateListTypes(object, schema);
+  return found.length > 0 && validateListTypes(old, schema).length > 0 ? [] : found;
+}
+
+function selectableFieldsOf({ selectableFields = [] }: CrdVersion): Pick<ResourceStrategy, 'selectableFields'> {
+  const selectable = selectableFields.map(({ jsonPath = '' }) => ({ field: jsonPath.replace(/^\./, ''), path: compileJsonPath(jsonPath) }));
+  if (selectable.length === 0) return {};
+  return {
+    selectableFields: (object) => Object.fromEntries(selectable.map(({ field, path }) => [field, textOf(path?.find(object)[0])])),
   };
 }
 

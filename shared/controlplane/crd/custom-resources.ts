@@ -33,53 +33,82 @@ type Served = { readonly group: string; readonly version: string; readonly plura
 
 /** Establishes and serves every CRD there is, then reacts to each change of one. */
 export function serveCustomResources(deps: CustomResourcesDeps, crds: ServedResource): CustomResources {
-  const { store, resources, registry, clock, log } = deps;
-  const served = new Map<string, readonly Served[]>();
-  const versions = new Map<string, CrdVersion>();
-  const cleanups = new Map<string, () => void>();
-  let stopped = false;
+  const followed = new FollowedDefinitions(deps, crds);
+  followed.begin();
+  return followed;
+}
 
-  const follow = (name: string): void => {
-    if (stopped) return;
-    const stored = crds.table.get('', name);
-    if (stored === undefined) return withdraw(name);
+class FollowedDefinitions implements CustomResources {
+  readonly #deps: CustomResourcesDeps;
+  readonly #crds: ServedResource;
+  readonly #served = new Map<string, readonly Served[]>();
+  readonly #versions = new Map<string, CrdVersion>();
+  readonly #cleanups = new Map<string, () => void>();
+  #stopped = false;
+  #unsubscribe: () => void = () => undefined;
+
+  constructor(deps: CustomResourcesDeps, crds: ServedResource) {
+    this.#deps = deps;
+    this.#crds = crds;
+  }
+
+  begin(): void {
+    const { table } = this.#crds;
+    this.#unsubscribe = table.subscribe({ namespace: '', name: '', next: ({ current }) => this.#later(current.name) });
+    for (const { name } of table.list('')) this.#follow(name);
+  }
+
+  versionOf({ definition }: ServedResource): CrdVersion | undefined {
+    return this.#versions.get(keyOf(definition));
+  }
+
+  stop(): void {
+    this.#stopped = true;
+    this.#unsubscribe();
+    for (const stop of this.#cleanups.values()) stop();
+  }
+
+  /** Subscribers hear of a write while it is being made; what follows from it is written after it. */
+  #later(name: string): void {
+    queueMicrotask(() => {
+      try {
+        this.#follow(name);
+      } catch (error) {
+        this.#deps.log.error('custom resource definition cannot be served', { definition: name, error });
+      }
+    });
+  }
+
+  #follow(name: string): void {
+    if (this.#stopped) return;
+    const stored = this.#crds.table.get('', name);
+    if (stored === undefined) return this.#withdraw(name);
     const crd = asCrd(stored.object);
-    if (crd.metadata.deletionTimestamp !== undefined) return cleanUp(stored, crd);
-    const others = crds.table.list('').map(({ object }) => asCrd(object));
-    const status = establish(crd, others, toWireTime(clock.now()));
+    if (crd.metadata.deletionTimestamp !== undefined) return this.#cleanUp(stored, crd);
+    const others = this.#crds.table.list('').map(({ object }) => asCrd(object));
+    const status = establish(crd, others, toWireTime(this.#deps.clock.now()));
     // Writing the status leads here again, with nothing left to say.
-    if (status !== undefined) return writeCrd(name, (current) => ({ ...current, metadata: { ...current.metadata }, status }));
-    if (hasCondition(crd, 'Established')) serve(name, crd);
-  };
+    if (status !== undefined) return this.#writeCrd(name, (current) => ({ ...current, metadata: { ...current.metadata }, status }));
+    if (hasCondition(crd, 'Established')) this.#serve(name, crd);
+  }
 
-  const serve = (name: string, crd: Crd): void => {
-    const next = resourcesFromCrd(crd);
-    const keys = next.map(({ definition: { group, version, plural } }) => ({ group, version, plural }));
-    withdraw(name);
-    readAnew(store.table(`${crd.spec?.group ?? ''}/${crd.spec?.names?.plural ?? ''}`), crd);
-    for (const { definition, schema, version } of next) {
-      resources.add(definition, schema, true);
-      versions.set(keyOf(definition), version);
+  #withdraw(name: string): void {
+    for (const { group, version, plural } of this.#served.get(name) ?? []) {
+      this.#deps.resources.remove(group, version, plural);
+      this.#versions.delete(keyOf({ group, version, plural }));
     }
-    served.set(name, keys);
-  };
-
-  const withdraw = (name: string): void => {
-    for (const { group, version, plural } of served.get(name) ?? []) {
-      resources.remove(group, version, plural);
-      versions.delete(keyOf({ group, version, plural }));
-    }
-    served.delete(name);
-  };
+    this.#served.delete(name);
+  }
 
   /** Deletes all objects of a CRD that is going, then lets it go. Objects with finalizers hold it up. */
-  const cleanUp = (stored: StoredObject, crd: Crd): void => {
+  #cleanUp(stored: StoredObject, crd: Crd): void {
+    const { clock, store } = this.#deps;
     const { name } = stored;
     if (!(crd.metadata.finalizers ?? []).includes(CLEANUP_FINALIZER)) return;
     if (!crd.status?.conditions?.some(({ reason }) => reason === DELETING_INSTANCES.reason)) {
       const now = toWireTime(clock.now());
       // Writing the status leads here again, to do what it says.
-      return writeCrd(name, (current) => ({
+      return this.#writeCrd(name, (current) => ({
         ...current,
         metadata: { ...current.metadata },
         status: withCondition(current.status, DELETING_INSTANCES, now),
@@ -87,24 +116,42 @@ export function serveCustomResources(deps: CustomResourcesDeps, crds: ServedReso
     }
     const table = store.table(`${crd.spec?.group ?? ''}/${crd.spec?.names?.plural ?? ''}`);
     if (table.list('').length > 0) {
-      if (cleanups.has(name)) return;
+      if (this.#cleanups.has(name)) return;
       // Served until the last object has gone, but for creates.
-      serve(name, crd);
-      cleanups.set(name, deleteAll(table, name));
+      this.#serve(name, crd);
+      this.#cleanups.set(name, this.#deleteAll(table, name));
       return;
     }
-    cleanups.get(name)?.();
-    cleanups.delete(name);
-    writeCrd(name, (current) => {
+    this.#cleanups.get(name)?.();
+    this.#cleanups.delete(name);
+    this.#writeCrd(name, (current) => {
       const finalizers = (current.metadata.finalizers ?? []).filter((finalizer) => finalizer !== CLEANUP_FINALIZER);
       return { ...current, metadata: { ...current.metadata, finalizers } };
     });
-  };
+  }
+
+  #writeCrd(name: string, change: (crd: Crd) => Crd): void {
+    this.#deps.registry.modify({ ...requestFor(this.#crds), name }, {}, ({ object }) => change(asCrd(object)));
+  }
+
+  #serve(name: string, crd: Crd): void {
+    const { store, resources } = this.#deps;
+    const next = resourcesFromCrd(crd);
+    const keys = next.map(({ definition: { group, version, plural } }) => ({ group, version, plural }));
+    this.#withdraw(name);
+    readAnew(store.table(`${crd.spec?.group ?? ''}/${crd.spec?.names?.plural ?? ''}`), crd);
+    for (const { definition, schema, version } of next) {
+      resources.add(definition, schema, true);
+      this.#versions.set(keyOf(definition), version);
+    }
+    this.#served.set(name, keys);
+  }
 
   /** Deletes what is there and looks at the CRD again whenever an object has gone. */
-  const deleteAll = (table: Table, name: string): (() => void) => {
-    const resource = served.get(name)?.map(({ group, version, plural }) => resources.find(group, version, plural))[0];
-    const unsubscribe = table.subscribe({ namespace: '', name: '', next: ({ deleted }) => deleted && later(name) });
+  #deleteAll(table: Table, name: string): () => void {
+    const { resources, registry, log } = this.#deps;
+    const resource = this.#served.get(name)?.map(({ group, version, plural }) => resources.find(group, version, plural))[0];
+    const unsubscribe = table.subscribe({ namespace: '', name: '', next: ({ deleted }) => deleted && this.#later(name) });
     if (resource === undefined) return unsubscribe;
     for (const { namespace, name: objectName } of table.list('')) {
       registry
@@ -114,31 +161,7 @@ export function serveCustomResources(deps: CustomResourcesDeps, crds: ServedReso
         );
     }
     return unsubscribe;
-  };
-
-  const writeCrd = (name: string, change: (crd: Crd) => Crd): void => {
-    registry.modify({ ...requestFor(crds), name }, {}, ({ object }) => change(asCrd(object)));
-  };
-  /** Subscribers hear of a write while it is being made; what follows from it is written after it. */
-  const later = (name: string): void =>
-    queueMicrotask(() => {
-      try {
-        follow(name);
-      } catch (error) {
-        log.error('custom resource definition cannot be served', { definition: name, error });
-      }
-    });
-
-  const unsubscribe = crds.table.subscribe({ namespace: '', name: '', next: ({ current }) => later(current.name) });
-  for (const { name } of crds.table.list('')) follow(name);
-  return {
-    versionOf: ({ definition }) => versions.get(keyOf(definition)),
-    stop: () => {
-      stopped = true;
-      unsubscribe();
-      for (const stop of cleanups.values()) stop();
-    },
-  };
+  }
 }
 
 const keyOf = ({ group, version, plural }: Served): string => `${group}/${version}/${plural}`;

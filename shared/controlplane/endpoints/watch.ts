@@ -46,115 +46,154 @@ export async function prepareWatch(
       initial,
       endMark: sendInitialEvents === true && allowWatchBookmarks,
     };
-    return runWatch(deps, resource, namespace, options, presenter, start, sink);
+    return new OpenWatch({ ...deps, resource, namespace, options, presenter, start, sink }).open();
   };
 }
 
-function runWatch(
-  { store, clock, random }: WatchDeps,
-  resource: ServedResource,
-  namespace: string,
-  options: ListOptions,
-  presenter: Presenter,
-  start: Start,
-  sink: StreamSink,
-): () => void {
-  const { table } = resource;
-  const { selector } = options;
-  let first = true;
-  let ended = false;
+type WatchRequest = WatchDeps & {
+  readonly resource: ServedResource;
+  readonly namespace: string;
+  readonly options: ListOptions;
+  readonly presenter: Presenter;
+  readonly start: Start;
+  readonly sink: StreamSink;
+};
+
+class OpenWatch {
+  readonly #request: WatchRequest;
+  #first = true;
+  #ended = false;
   /** The last event that was passed on, or passed by. */
-  let position = start.revision;
+  #position: number;
   /** What is still to be written before the watch is up to date again. */
-  let backlog: Generator<void> | undefined;
-  const timers: Timer[] = [];
-  const stop = (): void => {
-    ended = true;
-    unsubscribe();
-    for (const timer of timers) timer.cancel();
-  };
-  const finish = (): void => {
-    if (ended) return;
-    stop();
-    sink.end();
-  };
-  const send = (type: string, stored: StoredObject): void => {
-    sink.write(`{"type":"${type}","object":${presenter.watched(stored, first)}}\n`);
-    first = false;
-  };
-  const pass = (event: StoreEvent): void => {
-    position = event.revision;
-    const change = changeOf(table, event, (stored) => selector.matchesEverything || selector.matches(stored.object));
-    if (change !== undefined) send(change.type, change.stored);
-  };
-  /** A reader that is behind is not written to: what it misses now stays in the history, and is read from there. */
-  const next = (event: StoreEvent): void => {
-    if (event.revision <= position || backlog !== undefined) return;
-    pass(event);
-    if (sink.pace?.hasRoom() === false) readHistory();
-  };
-  const readHistory = (): void => {
-    backlog = history();
-    sink.pace?.onceRoom(catchUp);
-  };
-  function* history(): Generator<void> {
+  #backlog: Generator<void> | undefined;
+  readonly #timers: Timer[] = [];
+  #unsubscribe: () => void = () => undefined;
+
+  constructor(request: WatchRequest) {
+    this.#request = request;
+    this.#position = request.start.revision;
+  }
+
+  /** Begins the stream; the result ends it. */
+  open(): () => void {
+    const { resource, namespace, options, start, store } = this.#request;
+    const { table } = resource;
+    this.#unsubscribe = table.subscribe({ namespace, name: options.selector.name, next: (event) => this.#next(event) });
+
+    if (start.initial) {
+      const existing =
+        store.revision() === start.revision ? candidates(resource, namespace, options.selector) : table.listAt(namespace, start.revision);
+      this.#backlog = this.#initialEvents([...existing]);
+    } else this.#backlog = this.#history();
+    this.#catchUp();
+    if (!this.#ended) this.#schedule();
+    return () => this.#stop();
+  }
+
+  /** Its end, and its bookmarks. */
+  #schedule(): void {
+    const { options, start, store, clock, random } = this.#request;
+    const seconds = options.timeoutSeconds ?? 0;
+    const timeoutMs = (seconds > 0 ? seconds : MIN_TIMEOUT_SECONDS * (1 + random())) * 1000;
+    this.#timers.push(clock.schedule(() => this.#finish(), timeoutMs));
+    // It says that everything before has been told. A watch from the future is told nothing before it has come, as by kube-apiserver's
+    // cacher.
+    const upToDate = (): void => {
+      const published = store.publishedRevision();
+      if (this.#backlog === undefined && published >= start.revision) this.#bookmark(published);
+    };
+    if (options.allowWatchBookmarks) scheduleBookmarks(clock, timeoutMs, upToDate, this.#timers);
+  }
+
+  *#initialEvents(existing: readonly StoredObject[]): Generator<void> {
+    const { options, start } = this.#request;
+    for (const stored of existing) {
+      if (selects(options, stored)) this.#send('ADDED', stored);
+      yield;
+    }
+    if (start.endMark) this.#bookmark(start.revision, { 'k8s.io/initial-events-end': 'true' });
+    yield* this.#history();
+  }
+
+  *#history(): Generator<void> {
+    const { resource, namespace, options } = this.#request;
+    const { table } = resource;
+    const { name } = options.selector;
     for (;;) {
-      if (position < table.compactedRevision()) return forgotten();
-      const missed = table.eventsSince(position);
+      if (this.#position < table.compactedRevision()) return this.#forgotten();
+      const missed = table.eventsSince(this.#position);
       if (missed.length === 0) return;
       for (const event of missed) {
         const { current } = event;
-        if ((namespace === '' || current.namespace === namespace) && (selector.name === '' || current.name === selector.name)) pass(event);
-        else position = event.revision;
+        if ((namespace === '' || current.namespace === namespace) && (name === '' || current.name === name)) this.#pass(event);
+        else this.#position = event.revision;
         yield;
       }
     }
   }
-  function* initialEvents(existing: readonly StoredObject[]): Generator<void> {
-    for (const stored of existing) {
-      if (selector.matchesEverything || selector.matches(stored.object)) send('ADDED', stored);
-      yield;
-    }
-    if (start.endMark) bookmark(start.revision, { 'k8s.io/initial-events-end': 'true' });
-    yield* history();
-  }
-  const forgotten = (): void => {
-    const error = expired(`too old resource version: ${position} (${table.compactedRevision()})`);
-    sink.write(`${JSON.stringify({ type: 'ERROR', object: error.toStatus() })}\n`);
-    finish();
-  };
-  const catchUp = (): void => {
-    while (!ended && backlog !== undefined) {
-      if (sink.pace?.hasRoom() === false) return sink.pace.onceRoom(catchUp);
-      if (backlog.next().done === true) backlog = undefined;
-    }
-  };
-  const bookmark = (revision: number, annotations?: Record<string, string>): void => {
-    const metadata = { resourceVersion: String(revision), ...omitUndefined({ annotations }) };
-    sink.write(`{"type":"BOOKMARK","object":${presenter.bookmark(metadata, first)}}\n`);
-    first = false;
-  };
-  const unsubscribe = table.subscribe({ namespace, name: selector.name, next });
 
-  if (start.initial) {
-    const existing =
-      store.revision() === start.revision ? candidates(resource, namespace, selector) : table.listAt(namespace, start.revision);
-    backlog = initialEvents([...existing]);
-  } else backlog = history();
-  catchUp();
-  if (ended) return stop;
-  const seconds = options.timeoutSeconds ?? 0;
-  const timeoutMs = (seconds > 0 ? seconds : MIN_TIMEOUT_SECONDS * (1 + random())) * 1000;
-  timers.push(clock.schedule(finish, timeoutMs));
-  // It says that everything before has been told. A watch from the future is told nothing before it has come, as by kube-apiserver's
-  // cacher.
-  const upToDate = (): void => {
-    const published = store.publishedRevision();
-    if (backlog === undefined && published >= start.revision) bookmark(published);
-  };
-  if (options.allowWatchBookmarks) scheduleBookmarks(clock, timeoutMs, upToDate, timers);
-  return stop;
+  #catchUp(): void {
+    const { pace } = this.#request.sink;
+    while (!this.#ended && this.#backlog !== undefined) {
+      if (pace?.hasRoom() === false) return pace.onceRoom(() => this.#catchUp());
+      if (this.#backlog.next().done === true) this.#backlog = undefined;
+    }
+  }
+
+  /** A reader that is behind is not written to: what it misses now stays in the history, and is read from there. */
+  #next(event: StoreEvent): void {
+    if (event.revision <= this.#position || this.#backlog !== undefined) return;
+    this.#pass(event);
+    if (this.#request.sink.pace?.hasRoom() === false) this.#readHistory();
+  }
+
+  #readHistory(): void {
+    this.#backlog = this.#history();
+    this.#request.sink.pace?.onceRoom(() => this.#catchUp());
+  }
+
+  #pass(event: StoreEvent): void {
+    const { resource, options } = this.#request;
+    this.#position = event.revision;
+    const change = changeOf(resource.table, event, (stored) => selects(options, stored));
+    if (change !== undefined) this.#send(change.type, change.stored);
+  }
+
+  #send(type: string, stored: StoredObject): void {
+    const { sink, presenter } = this.#request;
+    sink.write(`{"type":"${type}","object":${presenter.watched(stored, this.#first)}}\n`);
+    this.#first = false;
+  }
+
+  #bookmark(revision: number, annotations?: Record<string, string>): void {
+    const { sink, presenter } = this.#request;
+    const metadata = { resourceVersion: String(revision), ...omitUndefined({ annotations }) };
+    sink.write(`{"type":"BOOKMARK","object":${presenter.bookmark(metadata, this.#first)}}\n`);
+    this.#first = false;
+  }
+
+  #forgotten(): void {
+    const { resource, sink } = this.#request;
+    const error = expired(`too old resource version: ${this.#position} (${resource.table.compactedRevision()})`);
+    sink.write(`${JSON.stringify({ type: 'ERROR', object: error.toStatus() })}\n`);
+    this.#finish();
+  }
+
+  #finish(): void {
+    if (this.#ended) return;
+    this.#stop();
+    this.#request.sink.end();
+  }
+
+  #stop(): void {
+    this.#ended = true;
+    this.#unsubscribe();
+    for (const timer of this.#timers) timer.cancel();
+  }
 }
+
+const selects = ({ selector }: ListOptions, { object }: StoredObject): boolean => selector.matchesEverything || selector.matches(object);
 
 function scheduleBookmarks(clock: Clock, timeoutMs: number, bookmark: () => void, timers: Timer[]): void {
   if (timeoutMs > FINAL_BOOKMARK_MS) timers.push(clock.schedule(bookmark, timeoutMs - FINAL_BOOKMARK_MS));

@@ -57,23 +57,31 @@ export type Deleted = { readonly stored: StoredObject; readonly removed: boolean
 const MAX_NAME_ATTEMPTS = 8;
 
 export function createRegistry(deps: RegistryDeps): Registry {
-  const { clock, random, admission } = deps;
+  return new GenericRegistry(deps);
+}
 
-  const get = (resource: ServedResource, namespace: string, name: string): StoredObject => {
+class GenericRegistry implements Registry {
+  readonly #deps: RegistryDeps;
+
+  constructor(deps: RegistryDeps) {
+    this.#deps = deps;
+  }
+
+  get(resource: ServedResource, namespace: string, name: string): StoredObject {
     const stored = resource.table.get(namespace, name);
     if (stored === undefined) throw notFound(resource.groupResource, name);
     return stored;
-  };
+  }
 
-  async function create(request: WriteRequest, object: AnyObject): Promise<Written> {
+  async create(request: WriteRequest, object: AnyObject): Promise<Written> {
     placeInNamespace(request, object);
     const generated = (object.metadata.name ?? '') === '' && (object.metadata.generateName ?? '') !== '';
-    const admitted = await askMutating(request, 'CREATE', object, undefined);
+    const admitted = await this.#askMutating(request, 'CREATE', object, undefined);
     for (let attempt = 1; ; attempt++) {
       // What a strategy derives from the name must not outlive an attempt.
       const candidate = generated ? cloneJson(admitted) : admitted;
       try {
-        return await createOnce(request, candidate);
+        return await this.#createOnce(request, candidate);
       } catch (error) {
         const taken = error instanceof StatusError && error.reason === 'AlreadyExists';
         if (!generated || !taken || attempt >= MAX_NAME_ATTEMPTS) throw error;
@@ -82,13 +90,13 @@ export function createRegistry(deps: RegistryDeps): Registry {
   }
 
   /** Mutating admission; the object itself when no plugin changes it. */
-  async function askMutating(
+  async #askMutating(
     request: WriteRequest,
     operation: 'CREATE' | 'UPDATE',
     object: AnyObject,
     previous: StoredObject | undefined,
   ): Promise<AnyObject> {
-    const asked = admission.mutate(admissionRequest(request, operation, object, previous));
+    const asked = this.#deps.admission.mutate(admissionRequest(request, operation, object, previous));
     const changed = asked === undefined ? undefined : await asked;
     const next = changed === undefined || request.reviewedAs === undefined ? (changed ?? object) : request.reviewedAs.take(object, changed);
     const warning = dropDuplicateOwners(next.metadata, true);
@@ -96,12 +104,12 @@ export function createRegistry(deps: RegistryDeps): Registry {
     return next;
   }
 
-  async function createOnce(request: WriteRequest, versioned: AnyObject, authorize?: () => void): Promise<Written> {
+  async #createOnce(request: WriteRequest, versioned: AnyObject, authorize?: () => void): Promise<Written> {
     const { resource } = request;
     const object = toInternal(resource, versioned);
-    beforeCreate(request, object);
+    this.#beforeCreate(request, object);
     authorize?.();
-    const validating = admission.validate(admissionRequest(request, 'CREATE', toVersioned(resource, object), undefined));
+    const validating = this.#deps.admission.validate(admissionRequest(request, 'CREATE', toVersioned(resource, object), undefined));
     if (validating !== undefined) await validating;
     const { name, resourceVersion } = object.metadata;
     // Unlike later writes, a create refuses any version (storage.ErrResourceVersionSetOnCreate).
@@ -115,7 +123,8 @@ export function createRegistry(deps: RegistryDeps): Registry {
   }
 
   /** rest.BeforeCreate: system fields, name, strategy, validation, warnings. */
-  function beforeCreate(request: WriteRequest, object: AnyObject): void {
+  #beforeCreate(request: WriteRequest, object: AnyObject): void {
+    const { random, clock } = this.#deps;
     const { definition, groupKind } = request.resource;
     const { strategy } = definition;
     const { metadata } = object;
@@ -136,7 +145,7 @@ export function createRegistry(deps: RegistryDeps): Registry {
     redefault(request.resource, object);
   }
 
-  async function update(
+  async update(
     request: WriteRequest,
     makeNext: (current: StoredObject | undefined) => AnyObject,
     options: UpdateOptions,
@@ -151,17 +160,17 @@ export function createRegistry(deps: RegistryDeps): Registry {
       if (options.expectedUid !== '') checkUid(resource, namespace, name, options.expectedUid, current);
       const versioned = makeNext(current);
       placeInNamespace(request, versioned);
-      const next = await askMutating(request, current === undefined ? 'CREATE' : 'UPDATE', versioned, current);
+      const next = await this.#askMutating(request, current === undefined ? 'CREATE' : 'UPDATE', versioned, current);
       if (table.get(namespace, name) !== current) continue;
       if (current === undefined) {
         const object = toInternal(resource, next);
         delete (object.metadata as Partial<AnyMeta>).resourceVersion;
-        return createOnce(request, object, options.authorizeCreate);
+        return this.#createOnce(request, object, options.authorizeCreate);
       }
       const object = toInternal(resource, next);
       checkVersion(resource, object, current);
       beforeUpdate(request, object, current);
-      const validating = admission.validate(admissionRequest(request, 'UPDATE', toVersioned(resource, object), current));
+      const validating = this.#deps.admission.validate(admissionRequest(request, 'UPDATE', toVersioned(resource, object), current));
       if (validating !== undefined) {
         await validating;
         if (table.get(namespace, name) !== current) continue;
@@ -170,78 +179,20 @@ export function createRegistry(deps: RegistryDeps): Registry {
     }
   }
 
-  /** Optimistic locking: an absent or zero version means unconditional, where the kind allows it. */
-  function checkVersion(resource: ServedResource, object: AnyObject, current: StoredObject): void {
-    const asked = object.metadata.resourceVersion ?? '';
-    if (asked !== '' && !isUnsigned(asked)) throw unknownError(`strconv.ParseUint: parsing ${JSON.stringify(asked)}: invalid syntax`);
-    if (asked === '' || Number(asked) === 0) {
-      if (!resource.custom && resource.definition.strategy.forbidUnconditionalUpdate !== true) return;
-      // Upstream has no kind at hand here.
-      const { group, resource: plural } = resource.groupResource;
-      throw invalid({ group, kind: plural }, object.metadata.name, [
-        { type: 'FieldValueInvalid', field: 'metadata.resourceVersion', body: 'Invalid value: 0: must be specified for an update' },
-      ]);
-    }
-    if (Number(asked) !== current.revision) throw modifiedConflict(resource.groupResource, object.metadata.name);
-  }
-
-  /** rest.BeforeUpdate: what no update may change, strategy, validation, warnings. */
-  function beforeUpdate(request: WriteRequest, object: AnyObject, current: StoredObject): void {
-    const { definition, groupKind } = request.resource;
-    const { strategy } = definition;
-    const { metadata } = object;
-    const previous = workingForm(request.resource, current);
-    const old = previous.metadata;
-    if (old.generation === undefined) delete metadata.generation;
-    else metadata.generation = old.generation;
-    delete metadata['selfLink'];
-    const part = partOf(strategy, request.subresource);
-    if (part === undefined) strategy.prepareForUpdate?.(object, previous);
-    else part.prepareForUpdate(object, previous);
-    if ((metadata.uid ?? '') === '') metadata.uid = old.uid;
-    metadata.creationTimestamp = old.creationTimestamp;
-    if (old.deletionTimestamp !== undefined) metadata.deletionTimestamp = old.deletionTimestamp;
-    if (old.deletionGracePeriodSeconds !== undefined) metadata.deletionGracePeriodSeconds ??= old.deletionGracePeriodSeconds;
-    const common = validateCommonFieldsOnUpdate(object, previous, definition.namespaced);
-    const own = (part === undefined ? strategy.validateUpdate?.(object, previous) : part.validateUpdate(object, previous)) ?? [];
-    if (common.length + own.length > 0) throw invalid(groupKind, metadata.name, [...common, ...own]);
-    if (part === undefined) for (const text of strategy.warningsOnUpdate?.(object, previous) ?? []) request.warn(text);
-  }
-
-  function commitUpdate(request: WriteRequest, updated: AnyObject, current: StoredObject): StoredObject {
-    const { resource, dryRun } = request;
-    prepareForStorage(resource, updated);
-    redefault(resource, updated);
-    const object = storedForm(resource, updated);
-    object.metadata.resourceVersion = current.object.metadata.resourceVersion;
-    if (isReleased(resource, object)) {
-      // The write that releases the last finalizer is never stored; the object goes as it was.
-      if (!dryRun) resource.table.remove(current);
-      return unsaved(object);
-    }
-    keepTimesOfUnchanged(object, current.object);
-    if (jsonEquals(object, current.object)) return current;
-    return store(request, object);
-  }
-
-  function store(request: WriteRequest, object: AnyObject): StoredObject {
-    if (!request.dryRun) return request.resource.table.put(object);
-    return unsaved(object);
-  }
-
-  function modify(request: WriteRequest, preconditions: Preconditions, change: (current: StoredObject) => AnyObject): Written {
+  modify(request: WriteRequest, preconditions: Preconditions, change: (current: StoredObject) => AnyObject): Written {
     const { resource, namespace, name } = request;
-    const current = get(resource, namespace, name);
+    const current = this.get(resource, namespace, name);
     checkPreconditions(resource, preconditions, current);
     const next = toInternal(resource, change(current));
     checkVersion(resource, next, current);
     return { stored: commitUpdate(request, { ...next, metadata: { ...next.metadata } }, current), created: false };
   }
 
-  async function deleteObject(request: WriteRequest, options: DeleteOptions, isAdmitted = false): Promise<Deleted> {
+  async delete(request: WriteRequest, options: DeleteOptions, isAdmitted = false): Promise<Deleted> {
+    const { clock, admission } = this.#deps;
     const { resource, namespace, name } = request;
     for (;;) {
-      const current = get(resource, namespace, name);
+      const current = this.get(resource, namespace, name);
       const deletion = decideDeletion(resource, current.object, options, clock.now());
       if (isAdmitted) return carryOut(request, deletion, current);
       const question = admissionRequest(request, 'DELETE', undefined, current);
@@ -254,24 +205,81 @@ export function createRegistry(deps: RegistryDeps): Registry {
       return carryOut(request, deletion, current);
     }
   }
+}
 
-  function carryOut(request: WriteRequest, deletion: Deletion, current: StoredObject): Deleted {
-    const { table } = request.resource;
-    switch (deletion.kind) {
-      case 'keep':
-        return { stored: current, removed: false };
-      case 'mark':
-        return { stored: jsonEquals(deletion.next, current.object) ? current : store(request, deletion.next), removed: false };
-      case 'mark-and-remove': {
-        const marked = store(request, deletion.next);
-        return { stored: request.dryRun ? marked : table.remove(marked), removed: true };
-      }
-      case 'remove':
-        return { stored: request.dryRun ? current : table.remove(current), removed: true };
-    }
+function store(request: WriteRequest, object: AnyObject): StoredObject {
+  if (!request.dryRun) return request.resource.table.put(object);
+  return unsaved(object);
+}
+
+/** Optimistic locking: an absent or zero version means unconditional, where the kind allows it. */
+function checkVersion(resource: ServedResource, object: AnyObject, current: StoredObject): void {
+  const asked = object.metadata.resourceVersion ?? '';
+  if (asked !== '' && !isUnsigned(asked)) throw unknownError(`strconv.ParseUint: parsing ${JSON.stringify(asked)}: invalid syntax`);
+  if (asked === '' || Number(asked) === 0) {
+    if (!resource.custom && resource.definition.strategy.forbidUnconditionalUpdate !== true) return;
+    // Upstream has no kind at hand here.
+    const { group, resource: plural } = resource.groupResource;
+    throw invalid({ group, kind: plural }, object.metadata.name, [
+      { type: 'FieldValueInvalid', field: 'metadata.resourceVersion', body: 'Invalid value: 0: must be specified for an update' },
+    ]);
   }
+  if (Number(asked) !== current.revision) throw modifiedConflict(resource.groupResource, object.metadata.name);
+}
 
-  return { get, create, update, modify, delete: deleteObject };
+/** rest.BeforeUpdate: what no update may change, strategy, validation, warnings. */
+function beforeUpdate(request: WriteRequest, object: AnyObject, current: StoredObject): void {
+  const { definition, groupKind } = request.resource;
+  const { strategy } = definition;
+  const { metadata } = object;
+  const previous = workingForm(request.resource, current);
+  const old = previous.metadata;
+  if (old.generation === undefined) delete metadata.generation;
+  else metadata.generation = old.generation;
+  delete metadata['selfLink'];
+  const part = partOf(strategy, request.subresource);
+  if (part === undefined) strategy.prepareForUpdate?.(object, previous);
+  else part.prepareForUpdate(object, previous);
+  if ((metadata.uid ?? '') === '') metadata.uid = old.uid;
+  metadata.creationTimestamp = old.creationTimestamp;
+  if (old.deletionTimestamp !== undefined) metadata.deletionTimestamp = old.deletionTimestamp;
+  if (old.deletionGracePeriodSeconds !== undefined) metadata.deletionGracePeriodSeconds ??= old.deletionGracePeriodSeconds;
+  const common = validateCommonFieldsOnUpdate(object, previous, definition.namespaced);
+  const own = (part === undefined ? strategy.validateUpdate?.(object, previous) : part.validateUpdate(object, previous)) ?? [];
+  if (common.length + own.length > 0) throw invalid(groupKind, metadata.name, [...common, ...own]);
+  if (part === undefined) for (const text of strategy.warningsOnUpdate?.(object, previous) ?? []) request.warn(text);
+}
+
+function commitUpdate(request: WriteRequest, updated: AnyObject, current: StoredObject): StoredObject {
+  const { resource, dryRun } = request;
+  prepareForStorage(resource, updated);
+  redefault(resource, updated);
+  const object = storedForm(resource, updated);
+  object.metadata.resourceVersion = current.object.metadata.resourceVersion;
+  if (isReleased(resource, object)) {
+    // The write that releases the last finalizer is never stored; the object goes as it was.
+    if (!dryRun) resource.table.remove(current);
+    return unsaved(object);
+  }
+  keepTimesOfUnchanged(object, current.object);
+  if (jsonEquals(object, current.object)) return current;
+  return store(request, object);
+}
+
+function carryOut(request: WriteRequest, deletion: Deletion, current: StoredObject): Deleted {
+  const { table } = request.resource;
+  switch (deletion.kind) {
+    case 'keep':
+      return { stored: current, removed: false };
+    case 'mark':
+      return { stored: jsonEquals(deletion.next, current.object) ? current : store(request, deletion.next), removed: false };
+    case 'mark-and-remove': {
+      const marked = store(request, deletion.next);
+      return { stored: request.dryRun ? marked : table.remove(marked), removed: true };
+    }
+    case 'remove':
+      return { stored: request.dryRun ? current : table.remove(current), removed: true };
+  }
 }
 
 const partOf = (strategy: ResourceStrategy, subresource: string): PartStrategy | undefined => {

@@ -68,30 +68,23 @@ export interface FaultGate {
 }
 
 export function createFaults(clock: Clock, random: Random): Faults & FaultGate {
+  return new Gate(clock, random);
+}
+
+class Gate implements Faults, FaultGate {
+  readonly #clock: Clock;
+  readonly #random: Random;
   /** Oldest first. */
-  const active: ActiveRule[] = [];
-  const watches = new Set<OpenWatch>();
+  readonly #active: ActiveRule[] = [];
+  readonly #watches = new Set<OpenWatch>();
 
-  const release = (rule: ActiveRule): void => {
-    rule.lifted.resolve();
-    for (const watch of watches) watch.lifted(rule);
-  };
-  const lift = (rule: ActiveRule): void => {
-    const index = active.indexOf(rule);
-    if (index < 0) return;
-    active.splice(index, 1);
-    release(rule);
-  };
-  const ruleFor = (subject: FaultSubject): ActiveRule | undefined => {
-    const rule = active.findLast(
-      (each) => each.timesLeft > 0 && matches(each, subject) && (each.rate === undefined || random() < each.rate),
-    );
-    if (rule !== undefined) rule.timesLeft--;
-    return rule;
-  };
+  constructor(clock: Clock, random: Random) {
+    this.#clock = clock;
+    this.#random = random;
+  }
 
-  async function pass(subject: FaultSubject, proceed: () => Promise<Answer>): Promise<Answer> {
-    const rule = ruleFor(subject);
+  async pass(subject: FaultSubject, proceed: () => Promise<Answer>): Promise<Answer> {
+    const rule = this.#ruleFor(subject);
     const fault = rule?.fault;
     switch (fault?.kind) {
       case 'refuse':
@@ -105,52 +98,66 @@ export function createFaults(clock: Clock, random: Random): Faults & FaultGate {
         await rule?.lifted.promise;
         return BROKEN;
       case 'delay':
-        await sleep(clock, fault.ms);
+        await sleep(this.#clock, fault.ms);
         break;
       case 'cut-watches':
       case 'hold-watches':
       case undefined:
     }
     const answer = await proceed();
-    return answer.kind === 'stream' ? { ...answer, start: (connection) => watched(subject, answer, connection, rule) } : answer;
+    return answer.kind === 'stream' ? { ...answer, start: (connection) => this.#watched(subject, answer, connection, rule) } : answer;
   }
 
-  function watched(
-    subject: FaultSubject,
-    answer: Answer & { kind: 'stream' },
-    connection: StreamConnection,
-    rule?: ActiveRule,
-  ): () => void {
+  #ruleFor(subject: FaultSubject): ActiveRule | undefined {
+    const rule = this.#active.findLast(
+      (each) => each.timesLeft > 0 && matches(each, subject) && (each.rate === undefined || this.#random() < each.rate),
+    );
+    if (rule !== undefined) rule.timesLeft--;
+    return rule;
+  }
+
+  #watched(subject: FaultSubject, answer: Answer & { kind: 'stream' }, connection: StreamConnection, rule?: ActiveRule): () => void {
     const watch = new OpenWatch(subject, connection);
-    for (const each of active) if (each === rule || (isForAll(each) && matches(each, subject))) watch.began(each);
-    watches.add(watch);
+    for (const each of this.#active) if (each === rule || (isForAll(each) && matches(each, subject))) watch.began(each);
+    this.#watches.add(watch);
     let timer: Timer | undefined;
-    if (rule?.fault.kind === 'cut-watches') timer = clock.schedule(() => watch.abort(), rule.fault.afterMs);
+    if (rule?.fault.kind === 'cut-watches') timer = this.#clock.schedule(() => watch.abort(), rule.fault.afterMs);
     const stop = answer.start(watch);
     return () => {
       timer?.cancel();
-      watches.delete(watch);
+      this.#watches.delete(watch);
       stop();
     };
   }
 
-  return {
-    pass,
-    add: (rule) => {
-      const added: ActiveRule = { ...rule, timesLeft: rule.times ?? Infinity, lifted: Promise.withResolvers<void>() };
-      active.push(added);
-      for (const watch of isForAll(added) ? watches : []) if (matches(added, watch.subject)) watch.began(added);
-      return () => lift(added);
-    },
-    clear: () => {
-      for (const rule of active.splice(0)) release(rule);
-    },
-    cutWatches: (match = {}) => {
-      const cut = [...watches].filter(({ subject }) => matches(match, subject));
-      for (const watch of cut) watch.abort();
-      return cut.length;
-    },
-  };
+  add(rule: FaultRule): () => void {
+    const added: ActiveRule = { ...rule, timesLeft: rule.times ?? Infinity, lifted: Promise.withResolvers<void>() };
+    this.#active.push(added);
+    for (const watch of isForAll(added) ? this.#watches : []) if (matches(added, watch.subject)) watch.began(added);
+    return () => this.#lift(added);
+  }
+
+  #lift(rule: ActiveRule): void {
+    const index = this.#active.indexOf(rule);
+    if (index < 0) return;
+    this.#active.splice(index, 1);
+    this.#release(rule);
+  }
+
+  #release(rule: ActiveRule): void {
+    rule.lifted.resolve();
+    for (const watch of this.#watches) watch.lifted(rule);
+  }
+
+  clear(): void {
+    for (const rule of this.#active.splice(0)) this.#release(rule);
+  }
+
+  cutWatches(match: FaultMatch = {}): number {
+    const cut = [...this.#watches].filter(({ subject }) => matches(match, subject));
+    for (const watch of cut) watch.abort();
+    return cut.length;
+  }
 }
 
 type ActiveRule = FaultRule & { timesLeft: number; readonly lifted: PromiseWithResolvers<void> };

@@ -64,146 +64,176 @@ type TableOptions = {
 };
 
 export function createTable(options: TableOptions): Table {
-  /** By namespace; none is empty. */
-  const namespaces = new Map<string, OrderedObjects>();
-  const subscriptions = new Map<string, Set<Subscription>>();
-  const labelIndex: LabelIndex = createLabelIndex();
-  let compacted = options.compactedRevision;
-  let events: StoreEvent[] = [];
-  /** Index in `events` of the oldest one remembered; the array is cut only when half of it is forgotten. */
-  let oldest = 0;
-  const departures = new WeakMap<StoreEvent, StoredObject>();
-  /** Written, in order, but not published yet. */
-  const unpublished: StoreEvent[] = [];
+  return new ObjectTable(options);
+}
 
-  const get = (namespace: string, name: string): StoredObject | undefined => namespaces.get(namespace)?.get(name);
-  const insert = (stored: StoredObject, previous: StoredObject | undefined): void => {
-    let objects = namespaces.get(stored.namespace);
-    if (objects === undefined) namespaces.set(stored.namespace, (objects = createOrderedObjects(stored.namespace)));
-    objects.set(stored);
-    labelIndex.replace(previous, stored);
-  };
-  const list = (namespace: string): readonly StoredObject[] => {
-    if (namespace !== '' || namespaces.size <= 1) {
-      const objects = namespace === '' ? namespaces.values().next().value : namespaces.get(namespace);
+class ObjectTable implements Table {
+  readonly #options: TableOptions;
+  /** By namespace; none is empty. */
+  readonly #namespaces = new Map<string, OrderedObjects>();
+  readonly #subscriptions = new Map<string, Set<Subscription>>();
+  readonly #labelIndex: LabelIndex = createLabelIndex();
+  #compacted: number;
+  #events: StoreEvent[] = [];
+  /** Index in `events` of the oldest one remembered; the array is cut only when half of it is forgotten. */
+  #oldest = 0;
+  readonly #departures = new WeakMap<StoreEvent, StoredObject>();
+  /** Written, in order, but not published yet. */
+  readonly #unpublished: StoreEvent[] = [];
+  readonly name: string;
+
+  constructor(options: TableOptions) {
+    this.#options = options;
+    this.#compacted = options.compactedRevision;
+    this.name = options.name;
+  }
+
+  get(namespace: string, name: string): StoredObject | undefined {
+    return this.#namespaces.get(namespace)?.get(name);
+  }
+
+  size(): number {
+    return [...this.#namespaces.values()].reduce((sum, objects) => sum + objects.size(), 0);
+  }
+
+  list(namespace: string): readonly StoredObject[] {
+    if (namespace !== '' || this.#namespaces.size <= 1) {
+      const objects = namespace === '' ? this.#namespaces.values().next().value : this.#namespaces.get(namespace);
       return objects?.list() ?? [];
     }
-    const names = [...namespaces.keys()].sort((a, b) => (`${a}/` < `${b}/` ? -1 : 1));
-    return names.flatMap((each) => namespaces.get(each)?.list() ?? []);
-  };
+    const names = [...this.#namespaces.keys()].sort((a, b) => (`${a}/` < `${b}/` ? -1 : 1));
+    return names.flatMap((each) => this.#namespaces.get(each)?.list() ?? []);
+  }
 
-  const forget = (): void => {
-    const horizonMs = options.now() - options.window.ageMs;
-    while (oldest < events.length) {
-      const event = events[oldest];
-      if (event === undefined || (events.length - oldest <= options.window.events && event.atMs >= horizonMs)) break;
-      compacted = event.revision;
-      oldest++;
-    }
-    if (oldest > 1024 && oldest * 2 > events.length) {
-      events = events.slice(oldest);
-      oldest = 0;
-    }
-  };
+  listByLabel(namespace: string, key: string, values: readonly string[]): readonly StoredObject[] {
+    return this.#labelIndex
+      .find(key, values, () => this.list(''))
+      .filter((stored) => namespace === '' || stored.namespace === namespace)
+      .sort(compareKeys);
+  }
+
+  listAt(namespace: string, revision: number): readonly StoredObject[] {
+    const changed = new Map<string, Change>();
+    const undo = ({ current, previous, revision: at }: StoreEvent): void => {
+      if (at <= revision || (namespace !== '' && current.namespace !== namespace)) return;
+      changed.set(`${current.namespace}/${current.name}`, { namespace: current.namespace, name: current.name, now: previous });
+    };
+    for (const event of this.#unpublished.toReversed()) undo(event);
+    for (const event of this.#events.slice(this.#firstAfter(revision)).reverse()) undo(event);
+    const now = this.list(namespace);
+    return changed.size === 0 ? now : withChanges(now, [...changed.values()]);
+  }
+
   /** Index in `events` of the first event after `revision`. */
-  const firstAfter = (revision: number): number => {
-    let low = oldest;
-    let high = events.length;
+  #firstAfter(revision: number): number {
+    let low = this.#oldest;
+    let high = this.#events.length;
     while (low < high) {
       const middle = (low + high) >>> 1;
-      if ((events[middle]?.revision ?? Infinity) <= revision) low = middle + 1;
+      if ((this.#events[middle]?.revision ?? Infinity) <= revision) low = middle + 1;
       else high = middle;
     }
     return low;
-  };
-  const write = (event: StoreEvent): void => {
-    unpublished.push(event);
-    options.written(event);
-  };
+  }
 
-  return {
-    name: options.name,
-    get,
-    size: () => [...namespaces.values()].reduce((sum, objects) => sum + objects.size(), 0),
-    list,
-    listByLabel: (namespace, key, values) =>
-      labelIndex
-        .find(key, values, () => list(''))
-        .filter((stored) => namespace === '' || stored.namespace === namespace)
-        .sort(compareKeys),
-    listAt: (namespace, revision) => {
-      const changed = new Map<string, Change>();
-      const undo = ({ current, previous, revision: at }: StoreEvent): void => {
-        if (at <= revision || (namespace !== '' && current.namespace !== namespace)) return;
-        changed.set(`${current.namespace}/${current.name}`, { namespace: current.namespace, name: current.name, now: previous });
-      };
-      for (const event of unpublished.toReversed()) undo(event);
-      for (const event of events.slice(firstAfter(revision)).reverse()) undo(event);
-      const now = list(namespace);
-      return changed.size === 0 ? now : withChanges(now, [...changed.values()]);
-    },
-    put: (object) => {
-      const revision = options.nextRevision();
-      object.metadata.resourceVersion = String(revision);
-      const namespace = object.metadata.namespace ?? '';
-      const stored: StoredObject = { namespace, name: object.metadata.name, revision, object, text: JSON.stringify(object) };
-      const previous = get(namespace, stored.name);
-      insert(stored, previous);
-      write({ revision, deleted: false, current: stored, previous, atMs: options.now() });
-      return stored;
-    },
-    remove: (stored) => {
-      const objects = namespaces.get(stored.namespace);
-      objects?.delete(stored.name);
-      if (objects?.size() === 0) namespaces.delete(stored.namespace);
-      labelIndex.replace(stored, undefined);
-      const revision = options.nextRevision();
-      const object = { ...stored.object, metadata: { ...stored.object.metadata, resourceVersion: String(revision) } };
-      const last: StoredObject = { ...stored, revision, object, text: JSON.stringify(object) };
-      write({ revision, deleted: true, current: last, previous: stored, atMs: options.now() });
-      return last;
-    },
-    restore: (object, text, revision) =>
-      insert(
-        { namespace: object.metadata.namespace ?? '', name: object.metadata.name, revision, object, text },
-        get(object.metadata.namespace ?? '', object.metadata.name),
-      ),
-    compactedRevision: () => {
-      forget();
-      return compacted;
-    },
-    compact: (revision) => {
-      oldest = firstAfter(revision);
-      compacted = Math.max(compacted, revision);
-    },
-    departed: (event) => {
-      const { previous, revision } = event;
-      if (previous === undefined) return undefined;
-      const known = departures.get(event);
-      if (known !== undefined) return known;
-      const object = { ...previous.object, metadata: { ...previous.object.metadata, resourceVersion: String(revision) } };
-      const made = { ...previous, revision, object, text: JSON.stringify(object) };
-      departures.set(event, made);
-      return made;
-    },
-    eventsSince: (revision) => events.slice(firstAfter(revision)),
-    subscribe: (subscription) => {
-      const group = subscriptions.get(subscription.namespace) ?? new Set();
-      subscriptions.set(subscription.namespace, group.add(subscription));
-      return () => {
-        group.delete(subscription);
-        if (group.size === 0 && subscriptions.get(subscription.namespace) === group) subscriptions.delete(subscription.namespace);
-      };
-    },
-    publish: (event) => {
-      unpublished.shift();
-      events.push(event);
-      forget();
-      for (const namespace of event.current.namespace === '' ? [''] : ['', event.current.namespace]) {
-        for (const subscription of subscriptions.get(namespace) ?? []) {
-          if (subscription.name === '' || subscription.name === event.current.name) subscription.next(event);
-        }
+  put(object: AnyObject): StoredObject {
+    const revision = this.#options.nextRevision();
+    object.metadata.resourceVersion = String(revision);
+    const namespace = object.metadata.namespace ?? '';
+    const stored: StoredObject = { namespace, name: object.metadata.name, revision, object, text: JSON.stringify(object) };
+    const previous = this.get(namespace, stored.name);
+    this.#insert(stored, previous);
+    this.#write({ revision, deleted: false, current: stored, previous, atMs: this.#options.now() });
+    return stored;
+  }
+
+  #insert(stored: StoredObject, previous: StoredObject | undefined): void {
+    let objects = this.#namespaces.get(stored.namespace);
+    if (objects === undefined) this.#namespaces.set(stored.namespace, (objects = createOrderedObjects(stored.namespace)));
+    objects.set(stored);
+    this.#labelIndex.replace(previous, stored);
+  }
+
+  #write(event: StoreEvent): void {
+    this.#unpublished.push(event);
+    this.#options.written(event);
+  }
+
+  remove(stored: StoredObject): StoredObject {
+    const objects = this.#namespaces.get(stored.namespace);
+    objects?.delete(stored.name);
+    if (objects?.size() === 0) this.#namespaces.delete(stored.namespace);
+    this.#labelIndex.replace(stored, undefined);
+    const revision = this.#options.nextRevision();
+    const object = { ...stored.object, metadata: { ...stored.object.metadata, resourceVersion: String(revision) } };
+    const last: StoredObject = { ...stored, revision, object, text: JSON.stringify(object) };
+    this.#write({ revision, deleted: true, current: last, previous: stored, atMs: this.#options.now() });
+    return last;
+  }
+
+  restore(object: AnyObject, text: string, revision: number): void {
+    this.#insert(
+      { namespace: object.metadata.namespace ?? '', name: object.metadata.name, revision, object, text },
+      this.get(object.metadata.namespace ?? '', object.metadata.name),
+    );
+  }
+
+  compactedRevision(): number {
+    this.#forget();
+    return this.#compacted;
+  }
+
+  #forget(): void {
+    const horizonMs = this.#options.now() - this.#options.window.ageMs;
+    while (this.#oldest < this.#events.length) {
+      const event = this.#events[this.#oldest];
+      if (event === undefined || (this.#events.length - this.#oldest <= this.#options.window.events && event.atMs >= horizonMs)) break;
+      this.#compacted = event.revision;
+      this.#oldest++;
+    }
+    if (this.#oldest > 1024 && this.#oldest * 2 > this.#events.length) {
+      this.#events = this.#events.slice(this.#oldest);
+      this.#oldest = 0;
+    }
+  }
+
+  compact(revision: number): void {
+    this.#oldest = this.#firstAfter(revision);
+    this.#compacted = Math.max(this.#compacted, revision);
+  }
+
+  departed(event: StoreEvent): StoredObject | undefined {
+    const { previous, revision } = event;
+    if (previous === undefined) return undefined;
+    const known = this.#departures.get(event);
+    if (known !== undefined) return known;
+    const object = { ...previous.object, metadata: { ...previous.object.metadata, resourceVersion: String(revision) } };
+    const made = { ...previous, revision, object, text: JSON.stringify(object) };
+    this.#departures.set(event, made);
+    return made;
+  }
+
+  eventsSince(revision: number): readonly StoreEvent[] {
+    return this.#events.slice(this.#firstAfter(revision));
+  }
+
+  subscribe(subscription: Subscription): () => void {
+    const group = this.#subscriptions.get(subscription.namespace) ?? new Set();
+    this.#subscriptions.set(subscription.namespace, group.add(subscription));
+    return () => {
+      group.delete(subscription);
+      if (group.size === 0 && this.#subscriptions.get(subscription.namespace) === group) this.#subscriptions.delete(subscription.namespace);
+    };
+  }
+
+  publish(event: StoreEvent): void {
+    this.#unpublished.shift();
+    this.#events.push(event);
+    this.#forget();
+    for (const namespace of event.current.namespace === '' ? [''] : ['', event.current.namespace]) {
+      for (const subscription of this.#subscriptions.get(namespace) ?? []) {
+        if (subscription.name === '' || subscription.name === event.current.name) subscription.next(event);
       }
-    },
-  };
+    }
+  }
 }
