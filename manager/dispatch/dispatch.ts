@@ -131,8 +131,6 @@ export function createDispatch(deps: DispatchDeps): Dispatch {
 }
 
 class ManagerDispatch implements Dispatch {
-  // No method, because callers take it out of a spread dispatch.
-  readonly heardMs = (cluster: string): number | undefined => this.#clusters.get(cluster)?.heardMs();
   readonly #deps: DispatchDeps;
   readonly #objectWaiters: ObjectWaiters;
   readonly #homeHistory: HomeHistory;
@@ -153,6 +151,10 @@ class ManagerDispatch implements Dispatch {
 
   clustersReported(signal: AbortSignal): Promise<void> {
     return this.#clusters.probesReported(signal);
+  }
+
+  heardMs(cluster: string): number | undefined {
+    return this.#clusters.get(cluster)?.heardMs();
   }
 
   shown(): ReadonlySet<string> {

@@ -137,7 +137,7 @@ export function createLeader(context: LeaderContext): Leader {
   const observers = createObservers(context);
   const observed = (): ObservedState => {
     const state = admission.observed();
-    return { ...state, clusters: clusterGauges(workerClusters.list(), { ...dispatch, ...state, clock }) };
+    return { ...state, clusters: clusterGauges(workerClusters.list(), { ...state, heardMs: (name) => dispatch.heardMs(name), clock }) };
   };
   return {
     invariants,
@@ -282,7 +282,7 @@ function createInvariants(context: LeaderContext, admission: Admission, dispatch
     readRecord: records.read,
     clock: deps.clock,
     homeHeardMs: () => jobs.lastHeardMs(),
-    accountOf: admission.accountOf,
+    accountOf: (key) => admission.accountOf(key),
     patience: deps.invariantPatience ?? 1,
     log: log.with({ part: 'invariants' }),
     metrics: metrics.invariants,

@@ -119,7 +119,7 @@ class JobWebhooks implements WebhookServer {
     const stopFollowing = certificate.follow(shown, (next) => server.setSecureContext(next));
     return {
       url: `https://${boundTo(server)}`,
-      drain: connections.drain,
+      drain: () => connections.drain(),
       close: () => {
         stopFollowing();
         return connections.close();

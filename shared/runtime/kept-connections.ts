@@ -64,12 +64,11 @@ class ServerConnections implements KeptConnections {
     server.prependListener('request', (request, response) => this.#begin(request, response));
   }
 
-  /** Bound, for those who pass it on alone. */
-  readonly drain = (): void => {
+  drain(): void {
     this.#mode = 'Draining';
     for (const { inFlight } of this.#connections.values())
       for (const response of inFlight.values()) if (!response.headersSent) response.setHeader('connection', 'close');
-  };
+  }
 
   close(): Promise<void> {
     this.drain();

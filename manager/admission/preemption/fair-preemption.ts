@@ -291,7 +291,7 @@ class Targets<C extends FairCandidate> {
     return known;
   }
 
-  /** Children that borrow nothing are skipped, except Cohorts above the preemptor and its own ClusterQueue, which may contain candidates. */
+  /** Whether a node has no candidates left. Only nodes that borrow have any, Cohorts above the preemptor, and its own ClusterQueue. */
   #isPruned(node: QuotaNode): boolean {
     const { shares, sharesBefore } = this.#state;
     return this.#pruned.has(node) || !(shares.has(node) || isBorrowing(sharesBefore(node)));
