@@ -199,8 +199,12 @@ class AssembledAdmission implements Admission {
     this.#setup.lead();
     this.#recorder?.start();
     try {
-      const loops = [this.#scheduler, this.#reporter, this.#status, this.#localQueueUsage];
-      await Promise.all(loops.map((each) => each?.run(signal)));
+      await Promise.all([
+        this.#scheduler.run(signal),
+        this.#reporter.run(signal),
+        this.#status.run(signal),
+        this.#localQueueUsage?.run(signal),
+      ]);
     } finally {
       this.#recorder?.stop();
     }
