@@ -10,18 +10,18 @@ import type { RecordKeeper } from '../api/record-keeper.ts';
 import { recordWorld, unresolved } from '../api/record-resolution.ts';
 import type { WorkKind } from '../work-kind/work-kind.ts';
 import { type AdmissionCache, createAdmissionCache } from './cache/admission-cache.ts';
-import { createAdmissionFairSharing } from './controllers/admission-fair-sharing.ts';
+import { createAdmissionFairSharing, type AdmissionFairSharing } from './controllers/admission-fair-sharing.ts';
 import type { AdmissionMetrics } from './controllers/admission-metrics.ts';
 import { type AdmissionState, observeAdmission } from './controllers/admission-state.ts';
 import { createAdmissionWriter } from './controllers/admission-writer.ts';
 import { createEvictionController } from './controllers/eviction-controller.ts';
-import { createJobWatcher } from './controllers/job-watcher.ts';
-import { createQueueStatus } from './controllers/queue-status.ts';
-import { createReasonCounts } from './controllers/reason-counts.ts';
+import { createJobWatcher, type JobWatcher } from './controllers/job-watcher.ts';
+import { createQueueStatus, type QueueStatus } from './controllers/queue-status.ts';
+import { createReasonCounts, type ReasonCounts } from './controllers/reason-counts.ts';
 import { createScheduler, type Scheduler } from './controllers/scheduler.ts';
 import { type AdmissionInformers, createSetupWatcher, setupObjects, type SetupWatcher } from './controllers/setup-watcher.ts';
-import { createWaitingReporter } from './controllers/waiting-reporter.ts';
-import { createDecisionRecorder, type LineSink } from './decision-log/decision-recorder.ts';
+import { createWaitingReporter, type WaitingReporter } from './controllers/waiting-reporter.ts';
+import { createDecisionRecorder, type DecisionRecorder, type LineSink } from './decision-log/decision-recorder.ts';
 import { settingsOf } from './decision-log/logged-settings.ts';
 import { createLossWatch } from './eviction/loss-watch.ts';
 import { DEFAULT_REQUEUING_TIMESTAMP, type RequeuingTimestamp } from './eviction/requeuing.ts';
@@ -30,7 +30,7 @@ import type { ClusterObjects } from './queues/cluster-objects.ts';
 import type { CarriedObjects } from './queues/carried-objects.ts';
 import type { UsagePolicy } from './fair-sharing/local-queue-usage.ts';
 import { createPendingQueues, type PendingQueues } from './queues/pending-queues.ts';
-import { createAdmissionRetries } from './snapshot/admission-retries.ts';
+import { createAdmissionRetries, type AdmissionRetries } from './snapshot/admission-retries.ts';
 import { buildQueueingSetup, type InadmissibleReason } from './snapshot/snapshot.ts';
 import type { PriorityClasses } from './workload/priority.ts';
 import type { Reservation } from './workload/reservation.ts';
@@ -114,205 +114,199 @@ export interface Admission {
 }
 
 /** Assembles admission. It adds handlers to the informers, so call it before they run. */
-export function createAdmission({
-  kind,
-  client,
-  events,
-  storyEvents,
-  informers,
-  records,
-  clock,
-  log,
-  metrics,
-  ...deps
-}: AdmissionDeps): Admission {
-  const localQueueUsage =
-    deps.admissionFairSharing &&
-    createAdmissionFairSharing({
-      policy: deps.admissionFairSharing,
+export function createAdmission(deps: AdmissionDeps): Admission {
+  return new AssembledAdmission(deps);
+}
+
+class AssembledAdmission implements Admission {
+  readonly #deps: AdmissionDeps;
+  readonly #localQueueUsage: AdmissionFairSharing | undefined;
+  readonly #cache: AdmissionCache;
+  readonly #queues: PendingQueues;
+  readonly #recorder: DecisionRecorder | undefined;
+  readonly #watcher: JobWatcher;
+  readonly #status: QueueStatus;
+  readonly #reporter: WaitingReporter;
+  readonly #setup: SetupWatcher;
+  readonly #scheduler: Scheduler;
+  readonly #reasons: ReasonCounts;
+  readonly view: AdmissionView;
+
+  constructor(deps: AdmissionDeps) {
+    this.#deps = deps;
+    const { kind, client, events, informers, records, clock, log, metrics } = deps;
+    const localQueueUsage = deps.admissionFairSharing && this.#createLocalQueueUsage(deps.admissionFairSharing);
+    const usageOf = localQueueUsage && ((localQueue: string) => localQueueUsage.usageOf(localQueue));
+    this.#localQueueUsage = localQueueUsage;
+    const cache = createAdmissionCache(
+      buildQueueingSetup({ clusterQueues: [], localQueues: [], resourceFlavors: [], cohorts: [], namespaces: [] }),
+      () => this.#setup.priorityClasses(),
+      localQueueUsage?.holdings,
+      usageOf,
+    );
+    this.#cache = cache;
+    const queues = createPendingQueues(usageOf);
+    this.#queues = queues;
+    const retries = createAdmissionRetries();
+    const recorder = deps.decisionLog && this.#createRecorder(deps.decisionLog);
+    this.#recorder = recorder;
+    const watcher = this.#createWatcher(retries);
+    this.#watcher = watcher;
+    const parts = { cache, queues, watcher, wake: (): void => this.#scheduler.wake() };
+    const shared = { ...parts, kind, client, events, informers, jobs: informers.jobs, records, clock, log, metrics };
+    this.#status = createQueueStatus({ ...shared, fairSharing: deps.fairSharing !== undefined });
+    this.#reporter = createWaitingReporter({
+      ...shared,
+      waiting: () => watcher.waiting(),
+      inadmissibleReasonOf: (key) => watcher.inadmissibleReasonOf(key),
+      reasonOf: (key) => watcher.reasonOf(key),
+      preemptedOf: (key) => watcher.preemptedOf(key),
+    });
+    const evictionController = createEvictionController({
+      ...shared,
+      storyEvents: deps.storyEvents,
+      losses: createLossWatch({ ...shared, lostClusters: deps.lostClusters, timeoutMs: deps.workerLostTimeoutMs }),
+      requeuingTimestamp: deps.requeuingTimestamp ?? DEFAULT_REQUEUING_TIMESTAMP,
+      unresolved: unresolvedIn(informers),
+    });
+    const setup = createSetupWatcher({
+      ...shared,
+      evictionController,
+      recorder,
+      fairSharing: deps.fairSharing,
+      defaultPlacement: deps.defaultPlacement,
+      onApplied: () => this.#changed(),
+    });
+    this.#setup = setup;
+    this.#scheduler = createScheduler({
+      ...shared,
+      writer: createAdmissionWriter({ ...shared, retries, ...omitUndefined({ traceRatio: deps.traceRatio }) }),
+      evictionController,
+      refresh: setup.apply,
+      continueVisits: (hasEnded) => cache.continueVisits(hasEnded) || watcher.continueVisits(hasEnded),
+      outlived: deps.expectedRunTimes?.outlived,
+      recorder,
+    });
+    this.#reasons = createReasonCounts(kind);
+    this.view = { cache, queues, priorityClasses: setup.priorityClasses, usageOf };
+    this.#addHandlers();
+  }
+
+  async run(signal: AbortSignal): Promise<void> {
+    const { informers, clustersSettled } = this.#deps;
+    await Promise.all(Object.values(informers).map((informer) => informer.waitForSync(signal)));
+    await clustersSettled?.(signal);
+    this.#setup.lead();
+    this.#recorder?.start();
+    try {
+      await Promise.all([
+        this.#scheduler.run(signal),
+        this.#reporter.run(signal),
+        this.#status.run(signal),
+        this.#localQueueUsage?.run(signal),
+      ]);
+    } finally {
+      this.#recorder?.stop();
+    }
+  }
+
+  readonly admitting = (cluster: string): readonly string[] =>
+    [...this.#cache.assumed()].flatMap(({ workload, record }) => (record.cluster === cluster ? [workload.key] : []));
+
+  observed(): AdmissionState {
+    return observeAdmission({ cache: this.#cache, watcher: this.#watcher, queues: this.#queues, reasons: this.#reasons });
+  }
+
+  readonly accountOf = (key: string): JobAccount => {
+    const reservation = this.#cache.get(key);
+    if (reservation !== undefined) return { kind: 'Charges', held: reservation.held };
+    return { kind: this.#watcher.isPending(key) || this.#watcher.reasonOf(key) !== undefined ? 'Waits' : 'Unknown' };
+  };
+
+  explain(key: string): { readonly inadmissibleReason: InadmissibleReason | undefined; readonly position: number | undefined } | undefined {
+    const inadmissibleReason = this.#watcher.inadmissibleReasonOf(key);
+    const position = this.#queues.position(key);
+    return inadmissibleReason === undefined && position === undefined ? undefined : { inadmissibleReason, position };
+  }
+
+  #changed(): void {
+    this.#scheduler.wake();
+    this.#status.changed();
+    this.#reporter.changed();
+  }
+
+  #createLocalQueueUsage(policy: UsagePolicy): AdmissionFairSharing {
+    const { client, informers, clock, log, metrics } = this.#deps;
+    return createAdmissionFairSharing({
+      policy,
       client,
-      cache: () => cache,
+      cache: () => this.#cache,
       localQueues: informers.localQueues,
-      changed: (clusterQueue, localQueue) => queues.usageChanged(clusterQueue, localQueue),
+      changed: (clusterQueue, localQueue) => this.#queues.usageChanged(clusterQueue, localQueue),
       metrics,
       clock,
       log,
     });
-  const cache: AdmissionCache = createAdmissionCache(
-    buildQueueingSetup({ clusterQueues: [], localQueues: [], resourceFlavors: [], cohorts: [], namespaces: [] }),
-    () => setup.priorityClasses(),
-    localQueueUsage?.holdings,
-    localQueueUsage?.usageOf,
-  );
-  const queues = createPendingQueues((localQueue) => localQueueUsage?.usageOf(localQueue));
-  const retries = createAdmissionRetries();
-  const wake = (): void => scheduler.wake();
-  const recorder =
-    deps.decisionLog &&
-    createDecisionRecorder({
-      sink: deps.decisionLog,
-      settings: settingsOf(deps),
+  }
+
+  #createRecorder(sink: LineSink): DecisionRecorder {
+    const { informers, clock } = this.#deps;
+    return createDecisionRecorder({
+      sink,
+      settings: settingsOf(this.#deps),
       objects: () => setupObjects(informers),
-      workloads: function* () {
-        for (const { workload, record, assumed } of cache.reservations())
-          yield { workload: assumed ? { ...workload, record, phase: 'Admitted' } : workload, arrival: watcher.arrivalOf(workload.key) };
-        for (const workload of watcher.pending()) yield { workload, arrival: watcher.arrivalOf(workload.key) };
-      },
+      workloads: () => this.#workloads(),
       now: () => clock.now(),
       soon: (callback) => void clock.schedule(callback, 10),
     });
-  const watcher = createJobWatcher({
-    kind,
-    cache,
-    queues,
-    recorder,
-    retries,
-    carriedObjects: deps.carriedObjects,
-    clusterObjects: deps.clusterObjects,
-    readRecord: records.read,
-    priorityClasses: () => setup.priorityClasses(),
-    adjustments: {
-      limitRanges: (namespace) => informers.limitRanges?.list(namespace) ?? [],
-      overhead: (name) => informers.runtimeClasses?.get({ namespace: '', name })?.overhead?.podFixed,
-    },
-    expectedMs:
-      deps.expectedRunTimes &&
-      ((workload) => {
-        const { namespace, queue, record } = workload;
-        const clusterQueue = cache.queueing().localQueues.get(`${namespace}/${queue ?? ''}`)?.clusterQueue ?? record?.clusterQueue;
-        return clusterQueue === undefined ? undefined : deps.expectedRunTimes?.of(workload, clusterQueue);
-      }),
-    metrics,
-    now: () => clock.now(),
-    wakeScheduler: () => changed(),
-  });
-  const status = createQueueStatus({
-    client,
-    cache,
-    queues,
-    watcher,
-    informers,
-    fairSharing: deps.fairSharing !== undefined,
-    metrics,
-    clock,
-    log,
-  });
-  const reporter = createWaitingReporter({
-    kind,
-    client,
-    events,
-    jobs: informers.jobs,
-    waiting: () => watcher.waiting(),
-    inadmissibleReasonOf: (key) => watcher.inadmissibleReasonOf(key),
-    reasonOf: (key) => watcher.reasonOf(key),
-    preemptedOf: (key) => watcher.preemptedOf(key),
-    clock,
-    log,
-    metrics,
-  });
-  const changed = (): void => {
-    wake();
-    status.changed();
-    reporter.changed();
-  };
+  }
 
-  const evictionController = createEvictionController({
-    kind,
-    client,
-    events,
-    storyEvents,
-    cache,
-    watcher,
-    records,
-    losses: createLossWatch({ cache, lostClusters: deps.lostClusters, timeoutMs: deps.workerLostTimeoutMs, wake, clock }),
-    requeuingTimestamp: deps.requeuingTimestamp ?? DEFAULT_REQUEUING_TIMESTAMP,
-    unresolved: unresolvedIn(informers),
-    wake,
-    clock,
-    log,
-    metrics,
-  });
-  const setup: SetupWatcher = createSetupWatcher({
-    kind,
-    informers,
-    cache,
-    queues,
-    watcher,
-    evictionController,
-    recorder,
-    fairSharing: deps.fairSharing,
-    defaultPlacement: deps.defaultPlacement,
-    wake,
-    onApplied: changed,
-    clock,
-    log,
-  });
-  const writer = createAdmissionWriter({
-    kind,
-    client,
-    events,
-    jobs: informers.jobs,
-    cache,
-    retries,
-    watcher,
-    records,
-    ...omitUndefined({ traceRatio: deps.traceRatio }),
-    wake,
-    clock,
-    log,
-    metrics,
-  });
-  const continueVisits = (hasEnded: () => boolean): boolean => cache.continueVisits(hasEnded) || watcher.continueVisits(hasEnded);
-  const scheduler: Scheduler = createScheduler({
-    cache,
-    queues,
-    writer,
-    evictionController,
-    refresh: setup.apply,
-    continueVisits,
-    outlived: deps.expectedRunTimes?.outlived,
-    recorder,
-    clock,
-    metrics,
-  });
+  *#workloads(): Iterable<{ readonly workload: Workload; readonly arrival: number }> {
+    const watcher = this.#watcher;
+    for (const { workload, record, assumed } of this.#cache.reservations())
+      yield { workload: assumed ? { ...workload, record, phase: 'Admitted' } : workload, arrival: watcher.arrivalOf(workload.key) };
+    for (const workload of watcher.pending()) yield { workload, arrival: watcher.arrivalOf(workload.key) };
+  }
 
-  informers.jobs.addHandler(watcher);
-  setup.addHandlers();
-  if (localQueueUsage !== undefined) informers.localQueues.addHandler({ deleted: (queue) => localQueueUsage.forget(keyOfObject(queue)) });
-  const reasons = createReasonCounts(kind);
-  informers.jobs.addHandler(reasons.handler);
-  informers.jobs.addHandler({ deleted: ({ metadata }) => records.forget(metadata.uid) });
-  return {
-    run: async (signal) => {
-      await Promise.all(Object.values(informers).map((informer) => informer.waitForSync(signal)));
-      await deps.clustersSettled?.(signal);
-      setup.lead();
-      recorder?.start();
-      try {
-        await Promise.all([scheduler.run(signal), reporter.run(signal), status.run(signal), localQueueUsage?.run(signal)]);
-      } finally {
-        recorder?.stop();
-      }
-    },
-    admitting: (cluster) => [...cache.assumed()].flatMap(({ workload, record }) => (record.cluster === cluster ? [workload.key] : [])),
-    observed: () => observeAdmission({ cache, watcher, queues, reasons }),
-    view: {
+  #createWatcher(retries: AdmissionRetries): JobWatcher {
+    const { kind, informers, records, carriedObjects, clusterObjects, expectedRunTimes, clock, metrics } = this.#deps;
+    const cache = this.#cache;
+    return createJobWatcher({
+      kind,
       cache,
-      queues,
-      priorityClasses: setup.priorityClasses,
-      usageOf: localQueueUsage && ((localQueue) => localQueueUsage.usageOf(localQueue)),
-    },
-    accountOf: (key) => {
-      const reservation = cache.get(key);
-      if (reservation !== undefined) return { kind: 'Charges', held: reservation.held };
-      return { kind: watcher.isPending(key) || watcher.reasonOf(key) !== undefined ? 'Waits' : 'Unknown' };
-    },
-    explain: (key) => {
-      const inadmissibleReason = watcher.inadmissibleReasonOf(key);
-      const position = queues.position(key);
-      return inadmissibleReason === undefined && position === undefined ? undefined : { inadmissibleReason, position };
-    },
-  };
+      queues: this.#queues,
+      recorder: this.#recorder,
+      retries,
+      carriedObjects,
+      clusterObjects,
+      readRecord: records.read,
+      priorityClasses: () => this.#setup.priorityClasses(),
+      adjustments: {
+        limitRanges: (namespace) => informers.limitRanges?.list(namespace) ?? [],
+        overhead: (name) => informers.runtimeClasses?.get({ namespace: '', name })?.overhead?.podFixed,
+      },
+      expectedMs:
+        expectedRunTimes &&
+        ((workload) => {
+          const { namespace, queue, record } = workload;
+          const clusterQueue = cache.queueing().localQueues.get(`${namespace}/${queue ?? ''}`)?.clusterQueue ?? record?.clusterQueue;
+          return clusterQueue === undefined ? undefined : expectedRunTimes.of(workload, clusterQueue);
+        }),
+      metrics,
+      now: () => clock.now(),
+      wakeScheduler: () => this.#changed(),
+    });
+  }
+
+  #addHandlers(): void {
+    const { informers, records } = this.#deps;
+    const localQueueUsage = this.#localQueueUsage;
+    informers.jobs.addHandler(this.#watcher);
+    this.#setup.addHandlers();
+    if (localQueueUsage !== undefined) informers.localQueues.addHandler({ deleted: (queue) => localQueueUsage.forget(keyOfObject(queue)) });
+    informers.jobs.addHandler(this.#reasons.handler);
+    informers.jobs.addHandler({ deleted: ({ metadata }) => records.forget(metadata.uid) });
+  }
 }
 
 /** Why an admission is no longer valid, according to these caches. */

@@ -13,7 +13,7 @@ import type { AdmissionCache, HoldingListener } from '../cache/admission-cache.t
 import { localQueueOf } from '../fair-sharing/local-queue-order.ts';
 import { formatConsumed, type UsagePolicy } from '../fair-sharing/local-queue-usage.ts';
 import type { Reservation } from '../workload/reservation.ts';
-import { createUsageLedger, writtenLedger } from '../fair-sharing/usage-ledger.ts';
+import { createUsageLedger, writtenLedger, type UsageLedger } from '../fair-sharing/usage-ledger.ts';
 import { firstByName } from './state-metrics.ts';
 
 /** Tracks the usage of LocalQueues, and writes it to their status so that it survives a restart. */
@@ -44,33 +44,102 @@ export type AdmissionFairSharingDeps = {
 };
 
 export function createAdmissionFairSharing(deps: AdmissionFairSharingDeps): AdmissionFairSharing {
-  const { policy, client, localQueues, metrics, clock, log } = deps;
-  let ledger = createUsageLedger(policy);
-  let sampledMs = clock.now();
+  return new LocalQueueFairSharing(deps);
+}
 
-  const count = (reservation: Reservation): void => {
+class LocalQueueFairSharing implements AdmissionFairSharing {
+  readonly #deps: AdmissionFairSharingDeps;
+  #ledger: UsageLedger;
+  #sampledMs: number;
+  readonly holdings: HoldingListener = {
+    held: (reservation) => this.#count(reservation),
+    released: (reservation) => this.#release(reservation),
+  };
+
+  constructor(deps: AdmissionFairSharingDeps) {
+    this.#deps = deps;
+    this.#ledger = createUsageLedger(deps.policy);
+    this.#sampledMs = deps.clock.now();
+  }
+
+  usageOf(localQueue: string): number | undefined {
+    const { policy, clock } = this.#deps;
+    const asked = this.#weightIn(localQueue);
+    if (asked === undefined) return undefined;
+    const nowMs = clock.now();
+    const halfLives = Math.min((nowMs - this.#sampledMs) / policy.halfLifeMs, HALF_LIVES_MAX);
+    return this.#ledger.usage(localQueue, asked.weight, nowMs) * 2 ** halfLives;
+  }
+
+  forget(localQueue: string): void {
+    this.#ledger.forget(localQueue);
+  }
+
+  async run(signal: AbortSignal): Promise<void> {
+    const { policy, clock } = this.#deps;
+    this.#restore();
+    while (!signal.aborted) {
+      await this.#sample(signal);
+      await sleep(clock, policy.samplingIntervalMs, signal);
+    }
+  }
+
+  #count(reservation: Reservation): void {
     const { workload, record, held } = reservation;
     if (workload.queue === undefined) return;
-    if (ledger.admitted(localQueueOf(workload), workload.key, held, record, clock.now())) notify(reservation);
-  };
-  const notify = ({ workload, record }: Reservation): void => deps.changed(record.clusterQueue, localQueueOf(workload));
+    const nowMs = this.#deps.clock.now();
+    if (this.#ledger.admitted(localQueueOf(workload), workload.key, held, record, nowMs)) this.#notify(reservation);
+  }
+
+  #release(reservation: Reservation): void {
+    const { workload, assumed } = reservation;
+    const nowMs = this.#deps.clock.now();
+    if (assumed) this.#ledger.undone(workload.key, nowMs);
+    else this.#ledger.ended(workload.key, nowMs);
+    this.#notify(reservation);
+  }
+
+  #notify({ workload, record }: Reservation): void {
+    this.#deps.changed(record.clusterQueue, localQueueOf(workload));
+  }
+
   /** The LocalQueue's weight, if its ClusterQueue orders by usage. */
-  const weightIn = (localQueue: string): { readonly weight: number; readonly clusterQueue: string } | undefined => {
-    const { localQueues: setups, queues } = deps.cache().queueing();
+  #weightIn(localQueue: string): { readonly weight: number; readonly clusterQueue: string } | undefined {
+    const { localQueues: setups, queues } = this.#deps.cache().queueing();
     const setup = setups.get(localQueue);
     const isAsked = setup !== undefined && queues.get(setup.clusterQueue)?.admissionMode === 'UsageBasedAdmissionFairSharing';
     return isAsked ? { weight: setup.weight, clusterQueue: setup.clusterQueue } : undefined;
-  };
+  }
 
   /** Status and reservations together restore the usage. */
-  const restore = (): void => {
-    ledger = writtenLedger(policy, localQueues.list());
-    for (const reservation of deps.cache().reservations()) count(reservation);
-  };
+  #restore(): void {
+    const { policy, cache, localQueues } = this.#deps;
+    this.#ledger = writtenLedger(policy, localQueues.list());
+    for (const reservation of cache().reservations()) this.#count(reservation);
+  }
 
-  const write = async (queue: DeepReadonly<LocalQueue>, nowMs: number): Promise<void> => {
+  async #sample(signal: AbortSignal): Promise<void> {
+    const { localQueues, changed, metrics, clock } = this.#deps;
+    const nowMs = clock.now();
+    this.#sampledMs = nowMs;
+    const unwritten = new Set(this.#ledger.unwritten(nowMs));
+    const all = localQueues.list().flatMap((queue) => {
+      const asked = this.#weightIn(keyOfObject(queue));
+      return asked === undefined ? [] : [{ namespace: queue.metadata.namespace ?? '', name: queue.metadata.name, queue, asked }];
+    });
+    metrics.localQueueUsage.reset();
+    for (const { namespace, name, queue, asked } of firstByName(all, metrics.localQueuesMax)) {
+      const labels = { namespace, local_queue: name, cluster_queue: asked.clusterQueue };
+      metrics.localQueueUsage.set(labels, this.#ledger.usage(keyOfObject(queue), asked.weight, nowMs));
+    }
+    for (const { queue } of all) if (unwritten.has(keyOfObject(queue)) && !signal.aborted) await this.#write(queue, nowMs);
+    changed();
+  }
+
+  async #write(queue: DeepReadonly<LocalQueue>, nowMs: number): Promise<void> {
+    const { client, log } = this.#deps;
     const localQueue = keyOfObject(queue);
-    const consumedResources = formatConsumed(ledger.consumed(localQueue, nowMs));
+    const consumedResources = formatConsumed(this.#ledger.consumed(localQueue, nowMs));
     const gone = Object.keys(queue.status?.fairSharing?.admissionFairSharingStatus?.consumedResources ?? {});
     const status = {
       // A merge patch keeps fields that it does not name.
@@ -80,56 +149,12 @@ export function createAdmissionFairSharing(deps: AdmissionFairSharingDeps): Admi
     try {
       const body = { status: { fairSharing: { admissionFairSharingStatus: status } } };
       await client.patchStatus(LOCAL_QUEUES, objectKey(queue), { type: 'merge', body }, { fieldManager: MANAGER_FIELD_MANAGER });
-      ledger.written(localQueue, nowMs);
+      this.#ledger.written(localQueue, nowMs);
     } catch (error) {
       if (isNotFound(error)) return;
       log.warn('what a local queue has used could not be written', { ...objectKey(queue), error });
     }
-  };
-
-  const sample = async (signal: AbortSignal): Promise<void> => {
-    const nowMs = clock.now();
-    sampledMs = nowMs;
-    const unwritten = new Set(ledger.unwritten(nowMs));
-    const all = localQueues.list().flatMap((queue) => {
-      const asked = weightIn(keyOfObject(queue));
-      return asked === undefined ? [] : [{ namespace: queue.metadata.namespace ?? '', name: queue.metadata.name, queue, asked }];
-    });
-    metrics.localQueueUsage.reset();
-    for (const { namespace, name, queue, asked } of firstByName(all, metrics.localQueuesMax)) {
-      const labels = { namespace, local_queue: name, cluster_queue: asked.clusterQueue };
-      metrics.localQueueUsage.set(labels, ledger.usage(keyOfObject(queue), asked.weight, nowMs));
-    }
-    for (const { queue } of all) if (unwritten.has(keyOfObject(queue)) && !signal.aborted) await write(queue, nowMs);
-    deps.changed();
-  };
-
-  return {
-    holdings: {
-      held: count,
-      released: (reservation) => {
-        const { workload, assumed } = reservation;
-        if (assumed) ledger.undone(workload.key, clock.now());
-        else ledger.ended(workload.key, clock.now());
-        notify(reservation);
-      },
-    },
-    usageOf: (localQueue) => {
-      const asked = weightIn(localQueue);
-      if (asked === undefined) return undefined;
-      const nowMs = clock.now();
-      const halfLives = Math.min((nowMs - sampledMs) / policy.halfLifeMs, HALF_LIVES_MAX);
-      return ledger.usage(localQueue, asked.weight, nowMs) * 2 ** halfLives;
-    },
-    forget: (localQueue) => ledger.forget(localQueue),
-    run: async (signal) => {
-      restore();
-      while (!signal.aborted) {
-        await sample(signal);
-        await sleep(clock, policy.samplingIntervalMs, signal);
-      }
-    },
-  };
+  }
 }
 
 /** Beyond this many half-lives no comparable usage is left. */

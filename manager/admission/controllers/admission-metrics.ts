@@ -14,6 +14,11 @@ const WRITE_REFUSALS = ['Conflict', 'Forbidden', 'Invalid', 'NotFound', 'Timeout
 
 /** Registers the metrics of admission. Call once for a registry: a second time throws. */
 export function createAdmissionMetrics(registers: Registry[]) {
+  return { ...metricsOfAttempts(registers), ...metricsOfWorkloads(registers), ...metricsOfQueues(registers) };
+}
+
+/** Of scheduling cycles, and of the records that they lead to. */
+function metricsOfAttempts(registers: Registry[]) {
   const attempts = new Counter({
     name: 'switchyard_admission_attempts_total',
     help: 'Scheduling cycles, by whether at least one Job was admitted (success) or none (inadmissible).',
@@ -46,6 +51,11 @@ export function createAdmissionMetrics(registers: Registry[]) {
       buckets: LATENCY_BUCKETS,
       registers,
     }),
+  };
+}
+
+function metricsOfWorkloads(registers: Registry[]) {
+  return {
     admitted: new Counter({
       name: 'switchyard_admitted_workloads_total',
       help: 'Jobs, and objects of other kinds, admitted.',
@@ -108,6 +118,11 @@ export function createAdmissionMetrics(registers: Registry[]) {
       labelNames: ['cluster_queue', 'result', 'kind'],
       registers,
     }),
+  };
+}
+
+function metricsOfQueues(registers: Registry[]) {
+  return {
     pending: new Gauge({
       name: 'switchyard_pending_workloads',
       help: 'Jobs that wait: active ones will be tried, inadmissible ones wait for a change.',

@@ -76,70 +76,126 @@ const REPORTED_FROM = 3;
 const WRITE = { fieldManager: MANAGER_FIELD_MANAGER };
 
 export function createAdmissionWriter(deps: AdmissionWriterDeps): AdmissionWriter {
-  const { kind, client, events, jobs, cache, retries, watcher, records, traceRatio, wake, clock, log, metrics } = deps;
-  const writes = new Set<Promise<void>>();
-  const retrying = new Set<Promise<void>>();
+  return new RecordWriter(deps);
+}
+
+class RecordWriter implements AdmissionWriter {
+  readonly #deps: AdmissionWriterDeps;
+  readonly #writes = new Set<Promise<void>>();
+  readonly #retrying = new Set<Promise<void>>();
   /** All attempts of an admission send the same request. */
-  const requests = new WeakMap<Reservation, Patch>();
-  let timer: Timer | undefined;
+  readonly #requests = new WeakMap<Reservation, Patch>();
+  #timer: Timer | undefined;
+
+  constructor(deps: AdmissionWriterDeps) {
+    this.#deps = deps;
+  }
+
+  hasRoom(): boolean {
+    return this.#writes.size < WRITES_MAX;
+  }
+
+  mayTry(key: string): boolean {
+    const { retries, clock } = this.#deps;
+    if (retries.failuresOf(key) === 0 || this.#mayRetry()) return true;
+    retries.postpone(key, clock.now());
+    return false;
+  }
+
+  write(reservation: Reservation, signal: AbortSignal): void {
+    const { kind, records, clock } = this.#deps;
+    const { workload, record } = reservation;
+    const annotations = this.#annotationsWith(workload.key);
+    const patch = admissionPatch(kind, workload, record, records.seal(workload, record, clock.now()), annotations);
+    this.#requests.set(reservation, patch);
+    this.#send(reservation, patch, signal);
+  }
+
+  retryDue(signal: AbortSignal): void {
+    const { cache, retries, watcher, wake, clock } = this.#deps;
+    while (this.#mayRetry()) {
+      const key = retries.takeDue(clock.now());
+      if (key === undefined) break;
+      const reservation = cache.get(key);
+      const patch = reservation && this.#requests.get(reservation);
+      if (reservation !== undefined && patch !== undefined) this.#send(reservation, patch, signal);
+      else watcher.retry(key);
+    }
+    this.#timer?.cancel();
+    // A retry that is due already waits for a slot; each freed slot calls `wake`.
+    const nextMs = retries.nextMs();
+    this.#timer = nextMs === undefined || nextMs <= clock.now() ? undefined : clock.schedule(wake, nextMs - clock.now());
+  }
+
+  async idle(): Promise<void> {
+    this.#timer?.cancel();
+    await Promise.all(this.#writes);
+  }
+
+  #mayRetry(): boolean {
+    return this.#retrying.size < RETRIES_MAX && this.#writes.size < WRITES_MAX;
+  }
 
   /** The ID of the trace that is exported for a Job, and that the Job is short of nothing any more. */
-  const annotationsWith = (key: string): Readonly<Record<string, string | null>> => {
+  #annotationsWith(key: string): Readonly<Record<string, string | null>> {
+    const { jobs, traceRatio } = this.#deps;
     const job = jobs.get(parseKey(key));
     if (job === undefined) return {};
     const traceId = traceRatio !== undefined && isSampled(job, traceRatio) ? jobTrace(job).traceId : undefined;
     return { ...omitUndefined({ [TRACE_ID_ANNOTATION]: traceId }), ...shortOfChange(job.metadata).annotations };
-  };
+  }
 
-  const mayRetry = (): boolean => retrying.size < RETRIES_MAX && writes.size < WRITES_MAX;
-
-  const send = (reservation: Reservation, patch: Patch, signal: AbortSignal): void => {
+  #send(reservation: Reservation, patch: Patch, signal: AbortSignal): void {
+    const { retries, wake, log } = this.#deps;
     const { key } = reservation.workload;
-    const write = store(reservation, patch, signal)
+    const write = this.#store(reservation, patch, signal)
       .catch((error: unknown) => log.error('an admission write broke', { job: key, error }))
       .finally(() => {
-        writes.delete(write);
-        retrying.delete(write);
+        this.#writes.delete(write);
+        this.#retrying.delete(write);
         wake();
       });
-    writes.add(write);
-    if (retries.failuresOf(key) > 0) retrying.add(write);
-  };
+    this.#writes.add(write);
+    if (retries.failuresOf(key) > 0) this.#retrying.add(write);
+  }
 
   /**
    * Sends the record. A conflict needs no action: the Job has changed, and the informer brings its newer version. Without an answer the API
    * server is down: the same request is sent again from its slot, because more requests would not help.
    */
-  const store = async (reservation: Reservation, patch: Patch, signal: AbortSignal): Promise<void> => {
+  async #store(reservation: Reservation, patch: Patch, signal: AbortSignal): Promise<void> {
+    const { kind, client, cache, records, clock, log, metrics } = this.#deps;
     const { key } = reservation.workload;
     for (let unanswered = 1; cache.get(key) === reservation && !signal.aborted; unanswered++) {
       try {
         records.read(await client.patch(kind.resource, parseKey(key), patch, WRITE));
-        return stored(reservation);
+        return this.#stored(reservation);
       } catch (error) {
         metrics.conflicts.inc({ reason: error instanceof ApiError ? error.reason : 'Unknown' });
         if (isConflict(error) || isNotFound(error)) return;
-        if (error instanceof ApiError) return await failed(reservation, error);
+        if (error instanceof ApiError) return await this.#failed(reservation, error);
         log.warn('an admission got no answer and is sent again', { job: key, error });
         await sleep(clock, retryDelayMs(unanswered), signal);
       }
     }
-  };
+  }
 
-  const stored = ({ workload, record }: Reservation): void => {
+  #stored({ workload, record }: Reservation): void {
+    const { kind, retries, clock, log, metrics } = this.#deps;
     retries.forget(workload.key);
     const { clusterQueue, cluster, epoch, checks } = record;
     if (checks !== undefined) return log.info('reserved', { job: workload.key, clusterQueue, cluster, checks });
     metrics.admitted.inc({ cluster_queue: clusterQueue, cluster, kind: wordOfName(kind, workload.name) });
     metrics.waitTime.observe({ cluster_queue: clusterQueue }, Math.max(0, clock.now() - workload.createdMs) / 1000);
     log.info('admitted', { job: workload.key, clusterQueue, cluster, epoch });
-  };
+  }
 
   /**
    * A refused write was not carried out, so the Workload is no longer assumed. After any other failure it stays assumed and keeps its quota
    * until the same request, a conflict or the informer gives certainty.
    */
-  const failed = async (reservation: Reservation, error: ApiError): Promise<void> => {
+  async #failed(reservation: Reservation, error: ApiError): Promise<void> {
+    const { cache, retries, watcher, clock, log } = this.#deps;
     const { key } = reservation.workload;
     if (cache.get(key) !== reservation) return;
     const refused = isRefusal(error);
@@ -152,14 +208,15 @@ export function createAdmissionWriter(deps: AdmissionWriterDeps): AdmissionWrite
     if (refused) return watcher.giveUp(reservation, reason);
     if (failures < REPORTED_FROM) return;
     watcher.doubt(reservation, reason);
-    if (await reportFailure(reservation, reason, failures === REPORTED_FROM)) watcher.giveUp(reservation, reason);
-  };
+    if (await this.#reportFailure(reservation, reason, failures === REPORTED_FROM)) watcher.giveUp(reservation, reason);
+  }
 
   /**
    * Writes the condition to the Job version on which the admission was decided. True if that succeeded: then the admission was not carried
    * out and never will be, because it is conditional on that version.
    */
-  const reportFailure = async ({ workload }: Reservation, reason: InadmissibleReason, hasChanged: boolean): Promise<boolean> => {
+  async #reportFailure({ workload }: Reservation, reason: InadmissibleReason, hasChanged: boolean): Promise<boolean> {
+    const { kind, client, events, jobs, clock, log } = this.#deps;
     const { key, resourceVersion } = workload;
     const job = jobs.get(parseKey(key));
     if (job?.metadata.resourceVersion !== resourceVersion) return false;
@@ -173,40 +230,7 @@ export function createAdmissionWriter(deps: AdmissionWriterDeps): AdmissionWrite
       log.warn('a Job could not be told that its admission fails', { job: key, error });
       return false;
     }
-  };
-
-  return {
-    hasRoom: () => writes.size < WRITES_MAX,
-    mayTry: (key) => {
-      if (retries.failuresOf(key) === 0 || mayRetry()) return true;
-      retries.postpone(key, clock.now());
-      return false;
-    },
-    write: (reservation, signal) => {
-      const { workload, record } = reservation;
-      const patch = admissionPatch(kind, workload, record, records.seal(workload, record, clock.now()), annotationsWith(workload.key));
-      requests.set(reservation, patch);
-      send(reservation, patch, signal);
-    },
-    retryDue: (signal) => {
-      while (mayRetry()) {
-        const key = retries.takeDue(clock.now());
-        if (key === undefined) break;
-        const reservation = cache.get(key);
-        const patch = reservation && requests.get(reservation);
-        if (reservation !== undefined && patch !== undefined) send(reservation, patch, signal);
-        else watcher.retry(key);
-      }
-      timer?.cancel();
-      // A retry that is due already waits for a slot; each freed slot calls `wake`.
-      const nextMs = retries.nextMs();
-      timer = nextMs === undefined || nextMs <= clock.now() ? undefined : clock.schedule(wake, nextMs - clock.now());
-    },
-    idle: async () => {
-      timer?.cancel();
-      await Promise.all(writes);
-    },
-  };
+  }
 }
 
 /**

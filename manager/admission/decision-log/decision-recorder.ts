@@ -69,39 +69,112 @@ const JOBS_PER_SLICE = 250;
 
 type LoggedText = { readonly object: DeepReadonly<KubeObject>; readonly text: string };
 
-export function createDecisionRecorder({ sink, settings, objects, workloads, now, soon }: DecisionRecorderDeps): DecisionRecorder {
-  let state: 'off' | 'telling' | 'whole' | 'lost' = 'off';
+export function createDecisionRecorder(deps: DecisionRecorderDeps): DecisionRecorder {
+  return new Recorder(deps);
+}
+
+class Recorder implements DecisionRecorder {
+  readonly #deps: DecisionRecorderDeps;
+  #state: 'off' | 'telling' | 'whole' | 'lost' = 'off';
   /** The number of the current section; slices of an abandoned section stop. */
-  let section = 0;
-  let fileBytes = 0;
-  let bytesSinceWhole = 0;
-  let cycles = 0;
-  let isFirst = false;
-  let hasChanged = false;
-  const loggedWorkloads = new Map<string, Workload>();
-  const loggedObjects = new Map<string, LoggedText>();
+  #section = 0;
+  #fileBytes = 0;
+  #bytesSinceWhole = 0;
+  #cycles = 0;
+  #isFirst = false;
+  #hasChanged = false;
+  readonly #loggedWorkloads = new Map<string, Workload>();
+  readonly #loggedObjects = new Map<string, LoggedText>();
 
-  /** False if the line is lost: the section is incomplete from then on. */
-  const append = (line: LogLine): boolean => {
-    const text = formatLogLine(line);
-    if (!sink.write(text)) {
-      state = 'lost';
-      loggedWorkloads.clear();
-      loggedObjects.clear();
-      sink.lost(1);
-      return false;
+  constructor(deps: DecisionRecorderDeps) {
+    this.#deps = deps;
+  }
+
+  start(): void {
+    this.#cycles = 0;
+    this.#begin('start');
+  }
+
+  stop(): void {
+    this.#state = 'off';
+    this.#forgetLogged();
+  }
+
+  setup(): void {
+    if (this.#canLog()) this.#appendSetup();
+  }
+
+  seen(workload: Workload, arrival: number, anew = false): void {
+    if (!this.#canLog()) return;
+    const { key, phase } = workload;
+    const before = this.#loggedWorkloads.get(key);
+    if (before === undefined || before.uid !== workload.uid) return void this.#appendJob(workload, arrival);
+    if (phase === 'Pending' && (anew || before.phase !== 'Pending' || needsLogging(workload, before)))
+      return void this.#appendJob(workload, arrival);
+    this.#loggedWorkloads.set(key, workload);
+    const at = this.#deps.now();
+    if (phase === 'Pending') this.#append({ kind: 'again', at, job: key });
+    else if (phase === 'Evicting' || phase === 'Unrecorded') {
+      if (before.phase !== phase) this.#append({ kind: 'phase', at, job: key, phase: 'Evicting' });
+    } else if (anew && phase === 'Admitted') {
+      const held = omitUndefined({ needed: neededOf(workload), starting: startingOf(workload) });
+      this.#append({ kind: 'phase', at, job: key, phase: 'Admitted', ...held });
     }
-    fileBytes += text.length;
-    bytesSinceWhole += text.length;
-    hasChanged = true;
-    return true;
-  };
+  }
 
-  const begin = (because: LogHead['because']): void => {
-    loggedWorkloads.clear();
-    loggedObjects.clear();
-    section++;
-    state = 'telling';
+  ended(key: string, how: 'Finished' | 'Deleted' | 'Undone'): void {
+    // A Job that is not logged in this section yet may be in the previous one.
+    if (!this.#canLog() || (!this.#loggedWorkloads.delete(key) && this.#state === 'whole')) return;
+    this.#append({ kind: 'end', at: this.#deps.now(), job: key, how });
+  }
+
+  pass(): void {
+    this.#isFirst = true;
+  }
+
+  cycle(nowMs: number, most: number, decisions: readonly Decision[]): void {
+    this.#cycles++;
+    if (!this.#canLog()) return;
+    this.#append({ kind: 'cycle', at: nowMs, cycle: this.#cycles, ...this.#first(), most, ...partsOf(decisions) });
+  }
+
+  looked(because: LogLooked['because']): void {
+    if (!this.#hasChanged || !this.#canLog()) return;
+    this.#append({ kind: 'looked', at: this.#deps.now(), ...this.#first(), because });
+    this.#hasChanged = false;
+    if (!this.#isFull() || !this.#deps.sink.rotate()) return;
+    this.#fileBytes = 0;
+    this.#begin('rotation');
+  }
+
+  /** Whether events can be logged now. After lost lines, a new section begins once the sink has room. */
+  #canLog(): boolean {
+    const { sink } = this.#deps;
+    if (this.#state === 'off') return false;
+    if (this.#state !== 'lost') return true;
+    if (sink.hasRoom()) this.#begin('gap');
+    else sink.lost(1);
+    return false;
+  }
+
+  #isFull(): boolean {
+    const { fileBytesMax } = this.#deps.sink;
+    if (this.#state !== 'whole' || fileBytesMax === undefined) return false;
+    // Sections make up at most half of the log.
+    return this.#fileBytes >= fileBytesMax && this.#bytesSinceWhole * 2 >= this.#fileBytes;
+  }
+
+  #first(): { readonly first?: true } {
+    const was = this.#isFirst;
+    this.#isFirst = false;
+    return was ? { first: true } : {};
+  }
+
+  #begin(because: LogHead['because']): void {
+    const { sink, settings, workloads, now } = this.#deps;
+    this.#forgetLogged();
+    this.#section++;
+    this.#state = 'telling';
     const lost = sink.takeLost();
     const head = {
       kind: 'log',
@@ -111,122 +184,70 @@ export function createDecisionRecorder({ sink, settings, objects, workloads, now
       ...(lost > 0 ? { dropped: lost } : {}),
       settings,
     } as const;
-    if (!append(head) || !appendSetup()) return;
-    appendJobs(workloads()[Symbol.iterator](), section);
-  };
+    if (!this.#append(head) || !this.#appendSetup()) return;
+    this.#appendJobs(workloads()[Symbol.iterator](), this.#section);
+  }
 
-  const appendJobs = (jobs: Iterator<{ readonly workload: Workload; readonly arrival: number }>, of: number): void => {
-    if (state !== 'telling' || of !== section) return;
-    for (let count = 0; count < JOBS_PER_SLICE; count++) {
-      const next = jobs.next();
-      if (next.done === true) {
-        state = 'whole';
-        append({ kind: 'whole', at: now() });
-        bytesSinceWhole = 0;
-        return;
-      }
-      const { workload, arrival } = next.value;
-      if (!loggedWorkloads.has(workload.key) && !appendJob(workload, arrival)) return;
-    }
-    soon(() => appendJobs(jobs, of));
-  };
+  #forgetLogged(): void {
+    this.#loggedWorkloads.clear();
+    this.#loggedObjects.clear();
+  }
 
-  const appendJob = (workload: Workload, arrival: number): boolean => {
-    if (!append({ kind: 'job', at: now(), ...loggedJob(workload, arrival) })) return false;
-    loggedWorkloads.set(workload.key, workload);
-    return true;
-  };
-
-  const appendSetup = (): boolean => {
-    const gone = new Set(loggedObjects.keys());
+  #appendSetup(): boolean {
+    const { objects, now } = this.#deps;
+    const gone = new Set(this.#loggedObjects.keys());
     for (const { kind, object } of loggable(objects())) {
       const name = objectName({ kind, metadata: object.metadata });
       gone.delete(name);
-      const before = loggedObjects.get(name);
+      const before = this.#loggedObjects.get(name);
       if (before?.object === object) continue;
       const logged = loggedObject(kind, object);
       const text = JSON.stringify(logged);
-      if (before?.text !== text && !append({ kind: 'object', at: now(), object: logged })) return false;
-      loggedObjects.set(name, { object, text });
+      if (before?.text !== text && !this.#append({ kind: 'object', at: now(), object: logged })) return false;
+      this.#loggedObjects.set(name, { object, text });
     }
     for (const name of gone) {
-      loggedObjects.delete(name);
-      if (!append({ kind: 'gone', at: now(), object: name })) return false;
+      this.#loggedObjects.delete(name);
+      if (!this.#append({ kind: 'gone', at: now(), object: name })) return false;
     }
     return true;
-  };
+  }
 
-  /** Whether events can be logged now. After lost lines, a new section begins once the sink has room. */
-  const canLog = (): boolean => {
-    if (state === 'off') return false;
-    if (state !== 'lost') return true;
-    if (sink.hasRoom()) begin('gap');
-    else sink.lost(1);
-    return false;
-  };
+  #appendJobs(jobs: Iterator<{ readonly workload: Workload; readonly arrival: number }>, of: number): void {
+    if (this.#state !== 'telling' || of !== this.#section) return;
+    for (let count = 0; count < JOBS_PER_SLICE; count++) {
+      const next = jobs.next();
+      if (next.done === true) {
+        this.#state = 'whole';
+        this.#append({ kind: 'whole', at: this.#deps.now() });
+        this.#bytesSinceWhole = 0;
+        return;
+      }
+      const { workload, arrival } = next.value;
+      if (!this.#loggedWorkloads.has(workload.key) && !this.#appendJob(workload, arrival)) return;
+    }
+    this.#deps.soon(() => this.#appendJobs(jobs, of));
+  }
 
-  const first = (): { readonly first?: true } => {
-    const was = isFirst;
-    isFirst = false;
-    return was ? { first: true } : {};
-  };
+  #appendJob(workload: Workload, arrival: number): boolean {
+    if (!this.#append({ kind: 'job', at: this.#deps.now(), ...loggedJob(workload, arrival) })) return false;
+    this.#loggedWorkloads.set(workload.key, workload);
+    return true;
+  }
 
-  return {
-    start: () => {
-      cycles = 0;
-      begin('start');
-    },
-    stop: () => {
-      state = 'off';
-      loggedWorkloads.clear();
-      loggedObjects.clear();
-    },
-    setup: () => {
-      if (canLog()) appendSetup();
-    },
-    seen: (workload, arrival, anew = false) => {
-      if (!canLog()) return;
-      const { key, phase } = workload;
-      const before = loggedWorkloads.get(key);
-      if (before === undefined || before.uid !== workload.uid) return void appendJob(workload, arrival);
-      if (phase === 'Pending' && (anew || before.phase !== 'Pending' || needsLogging(workload, before)))
-        return void appendJob(workload, arrival);
-      loggedWorkloads.set(key, workload);
-      if (phase === 'Pending') append({ kind: 'again', at: now(), job: key });
-      else if (phase === 'Evicting' || phase === 'Unrecorded') {
-        if (before.phase !== phase) append({ kind: 'phase', at: now(), job: key, phase: 'Evicting' });
-      } else if (anew && phase === 'Admitted')
-        append({
-          kind: 'phase',
-          at: now(),
-          job: key,
-          phase: 'Admitted',
-          ...omitUndefined({ needed: neededOf(workload), starting: startingOf(workload) }),
-        });
-    },
-    ended: (key, how) => {
-      // A Job that is not logged in this section yet may be in the previous one.
-      if (!canLog() || (!loggedWorkloads.delete(key) && state === 'whole')) return;
-      append({ kind: 'end', at: now(), job: key, how });
-    },
-    pass: () => {
-      isFirst = true;
-    },
-    cycle: (nowMs, most, decisions) => {
-      cycles++;
-      if (!canLog()) return;
-      append({ kind: 'cycle', at: nowMs, cycle: cycles, ...first(), most, ...partsOf(decisions) });
-    },
-    looked: (because) => {
-      if (!hasChanged || !canLog()) return;
-      append({ kind: 'looked', at: now(), ...first(), because });
-      hasChanged = false;
-      const { fileBytesMax } = sink;
-      // Sections make up at most half of the log.
-      const isFull = state === 'whole' && fileBytesMax !== undefined && fileBytes >= fileBytesMax && bytesSinceWhole * 2 >= fileBytes;
-      if (!isFull || !sink.rotate()) return;
-      fileBytes = 0;
-      begin('rotation');
-    },
-  };
+  /** False if the line is lost: the section is incomplete from then on. */
+  #append(line: LogLine): boolean {
+    const { sink } = this.#deps;
+    const text = formatLogLine(line);
+    if (!sink.write(text)) {
+      this.#state = 'lost';
+      this.#forgetLogged();
+      sink.lost(1);
+      return false;
+    }
+    this.#fileBytes += text.length;
+    this.#bytesSinceWhole += text.length;
+    this.#hasChanged = true;
+    return true;
+  }
 }

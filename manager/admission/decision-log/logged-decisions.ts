@@ -1,7 +1,10 @@
 import { omitUndefined } from '../../../shared/runtime/omit-undefined.ts';
 import type { CycleParts, LoggedAdmission, LoggedPreemption, LoggedWaiting } from './decision-log.ts';
+import { formatRequests } from '../../api/job-requests.ts';
 import type { AdmissionRecord } from '../../api/records.ts';
 import type { Decision } from '../scheduling/decision.ts';
+import { withPods } from '../workload/workload-pod-sets.ts';
+import type { Workload } from '../workload/workload.ts';
 
 /** The decisions of a cycle as logged. Messages are omitted, because building them costs more than the decisions. */
 export function partsOf(decisions: readonly Decision[]): CycleParts {
@@ -36,3 +39,29 @@ export const loggedPlace = ({ cluster, flavors, podSets, parallelism: pods }: Ad
   flavors,
   ...omitUndefined({ podSets: podSets && Object.fromEntries(podSets.map((each) => [each.name, each.flavors])), pods }),
 });
+
+/** The record of a logged admission, as far as decisions depend on it. */
+export function recordFor(
+  { queue, cluster, flavors, podSets: taken, pods }: LoggedAdmission,
+  workload: Pick<Workload, 'requests' | 'podSets'>,
+  atMs: number,
+): AdmissionRecord {
+  const { requests, podSets } = withPods(workload, pods);
+  return {
+    clusterQueue: queue,
+    flavors,
+    cluster,
+    epoch: 1,
+    since: new Date(atMs).toISOString(),
+    requests: formatRequests(requests),
+    ...omitUndefined({
+      podSets: podSets?.map(({ podSet: name, requests: each, admittedPods: count }) => ({
+        name,
+        flavors: taken?.[name] ?? flavors,
+        requests: formatRequests(each),
+        ...omitUndefined({ count }),
+      })),
+      parallelism: pods,
+    }),
+  };
+}

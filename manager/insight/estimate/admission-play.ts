@@ -2,7 +2,7 @@ import { IndexedHeap } from '../../../shared/kube/indexed-heap.ts';
 import type { AdmissionRecord } from '../../api/records.ts';
 import type { AdmissionCache } from '../../admission/cache/admission-cache.ts';
 import type { QueuedWorkload } from '../../admission/workload/ordering.ts';
-import { createPendingQueues } from '../../admission/queues/pending-queues.ts';
+import { createPendingQueues, type PendingQueues } from '../../admission/queues/pending-queues.ts';
 import type { PriorityClasses } from '../../admission/workload/priority.ts';
 import { putInQueue, queueEntry } from '../../admission/queues/queue-entry.ts';
 import { runToEnd } from '../../admission/cache/sliced-work.ts';
@@ -60,98 +60,118 @@ const SLICE = 4;
  * Simulates admission: runs the manager's scheduling cycles, lets the next Workload end, and so on, until the target is admitted. No
  * Workloads are added. The work is sliced into steps of some milliseconds.
  */
-export function* simulating(stage: Stage, durations: Durations): Generator<undefined, TrialResult> {
-  const { cache, lanes, target } = stage;
-  const queues = createPendingQueues(stage.usageOf);
-  const events = new IndexedHeap<SimulatedEvent>(
+export function simulating(stage: Stage, durations: Durations): Generator<undefined, TrialResult> {
+  return new Play(stage, durations).run();
+}
+
+class Play {
+  readonly #stage: Stage;
+  readonly #durations: Durations;
+  readonly #queues: PendingQueues;
+  readonly #events = new IndexedHeap<SimulatedEvent>(
     ({ key }) => key,
     (a, b) => a.atMs - b.atMs || (a.key < b.key ? -1 : 1),
   );
-  const ended: Reservation[] = [];
-  const assumed = new Map<string, Workload>();
-  let admittedBefore = 0;
-  let { nowMs } = stage;
-  let admittedMs: number | undefined;
-  let retries = 0;
+  readonly #ended: Reservation[] = [];
+  readonly #assumed = new Map<string, Workload>();
+  #admittedBefore = 0;
+  #nowMs: number;
+  #admittedMs: number | undefined;
+  #retries = 0;
 
-  const admit = (workload: Workload, record: AdmissionRecord): void => {
-    const { key } = workload;
-    queues.delete(key);
-    cache.assume(workload, record);
-    assumed.set(key, workload);
-    events.set({ key, kind: 'End', atMs: nowMs + durations.holdMs(workload, record) });
-    if (stage.before.has(key)) admittedBefore++;
-    if (key === target) admittedMs = nowMs;
-  };
-  const scheduleAll = (): void => {
+  constructor(stage: Stage, durations: Durations) {
+    this.#stage = stage;
+    this.#durations = durations;
+    this.#queues = createPendingQueues(stage.usageOf);
+    this.#nowMs = stage.nowMs;
+  }
+
+  *run(): Generator<undefined, TrialResult> {
+    const { cache, lanes } = this.#stage;
+    for (const { waiting, ...queue } of lanes) for (const queued of waiting) putInQueue(this.#queues, cache, { ...queue, queued });
+    yield;
+    for (const each of firstEnds(this.#stage, this.#durations)) this.#events.set(each);
+    yield;
+    const result = yield* this.#untilAdmitted();
+    cache.withdraw(() => false);
+    for (const [key, workload] of this.#assumed) {
+      cache.forget(key);
+      cache.shapes.released(workload);
+    }
+    for (const { workload, record } of this.#ended) cache.admit(workload, record);
+    return result;
+  }
+
+  *#untilAdmitted(): Generator<undefined, TrialResult> {
+    this.#scheduleAll();
+    for (let ends = 0; this.#admittedMs === undefined; ) {
+      if (ends >= ENDS_MAX) return { kind: 'CutOff', atMs: this.#nowMs, admittedBefore: this.#admittedBefore };
+      const next = this.#events.peek();
+      if (next === undefined) return { kind: 'Never' };
+      this.#nowMs = Math.max(this.#nowMs, next.atMs);
+      for (let due: SimulatedEvent | undefined = next; due !== undefined && due.atMs <= this.#nowMs; due = this.#events.peek()) {
+        this.#events.delete(due.key);
+        this.#leave(due);
+        ends++;
+      }
+      this.#scheduleAll();
+      if (ends % SLICE === 0) yield;
+    }
+    return { kind: 'Admitted', atMs: this.#admittedMs };
+  }
+
+  #scheduleAll(): void {
+    const { cache } = this.#stage;
     let most = 1;
     for (;;) {
       const result = runCycle(
         {
           cache,
-          queues,
+          queues: this.#queues,
           admit: ({ head, record }) => {
-            admit(head.queued.workload, record);
+            this.#admit(head.queued.workload, record);
             return true;
           },
-          at: (atMs, retry) => events.set({ key: `retry ${retries++}`, kind: 'Stop', atMs, retry }),
+          at: (atMs, retry) => this.#events.set({ key: `retry ${this.#retries++}`, kind: 'Stop', atMs, retry }),
         },
-        nowMs,
+        this.#nowMs,
         most,
       );
-      if (result.tried === 0 || !result.progressed || admittedMs !== undefined) break;
+      if (result.tried === 0 || !result.progressed || this.#admittedMs !== undefined) break;
       most = nextMost(most, result);
     }
     for (const { reservation } of cache.displaced()) {
       const { workload } = reservation;
-      const known = events.get(workload.key);
-      const atMs = nowMs + durations.stopMs(workload);
-      if (known?.kind !== 'Stop' && (known === undefined || known.atMs > atMs)) events.set({ key: workload.key, kind: 'Stop', atMs });
+      const known = this.#events.get(workload.key);
+      const atMs = this.#nowMs + this.#durations.stopMs(workload);
+      if (known?.kind !== 'Stop' && (known === undefined || known.atMs > atMs)) this.#events.set({ key: workload.key, kind: 'Stop', atMs });
     }
-  };
-  const leave = ({ key, kind, retry }: SimulatedEvent): void => {
+  }
+
+  #admit(workload: Workload, record: AdmissionRecord): void {
+    const { key } = workload;
+    this.#queues.delete(key);
+    this.#stage.cache.assume(workload, record);
+    this.#assumed.set(key, workload);
+    this.#events.set({ key, kind: 'End', atMs: this.#nowMs + this.#durations.holdMs(workload, record) });
+    if (this.#stage.before.has(key)) this.#admittedBefore++;
+    if (key === this.#stage.target) this.#admittedMs = this.#nowMs;
+  }
+
+  #leave({ key, kind, retry }: SimulatedEvent): void {
+    const { cache, priorityClasses } = this.#stage;
     if (retry !== undefined) return retry();
     const gone = cache.forget(key);
     if (gone === undefined) return;
-    if (!assumed.delete(key)) ended.push(gone);
+    if (!this.#assumed.delete(key)) this.#ended.push(gone);
     cache.shapes.released(gone.workload);
-    queues.wake(cache.rootOf(gone.record.clusterQueue));
-    queues.wakeWaitingForCluster();
+    this.#queues.wake(cache.rootOf(gone.record.clusterQueue));
+    this.#queues.wakeWaitingForCluster();
     if (kind === 'End') return;
     const workload: Workload = { ...gone.workload, phase: 'Pending' };
-    const entry = queueEntry(workload, 0, { queueing: cache.queueing(), priorityClasses: stage.priorityClasses });
-    if (!('reason' in entry)) putInQueue(queues, cache, entry);
-  };
-  function* play(): Generator<undefined, TrialResult> {
-    scheduleAll();
-    for (let ends = 0; admittedMs === undefined; ) {
-      if (ends >= ENDS_MAX) return { kind: 'CutOff', atMs: nowMs, admittedBefore };
-      const next = events.peek();
-      if (next === undefined) return { kind: 'Never' };
-      nowMs = Math.max(nowMs, next.atMs);
-      for (let due: SimulatedEvent | undefined = next; due !== undefined && due.atMs <= nowMs; due = events.peek()) {
-        events.delete(due.key);
-        leave(due);
-        ends++;
-      }
-      scheduleAll();
-      if (ends % SLICE === 0) yield;
-    }
-    return { kind: 'Admitted', atMs: admittedMs };
+    const entry = queueEntry(workload, 0, { queueing: cache.queueing(), priorityClasses });
+    if (!('reason' in entry)) putInQueue(this.#queues, cache, entry);
   }
-
-  for (const { waiting, ...queue } of lanes) for (const queued of waiting) putInQueue(queues, cache, { ...queue, queued });
-  yield;
-  for (const each of firstEnds(stage, durations)) events.set(each);
-  yield;
-  const result = yield* play();
-  cache.withdraw(() => false);
-  for (const [key, workload] of assumed) {
-    cache.forget(key);
-    cache.shapes.released(workload);
-  }
-  for (const { workload, record } of ended) cache.admit(workload, record);
-  return result;
 }
 
 /** {@link simulating} in one go. */

@@ -5,6 +5,7 @@ import type { Clock, Timer } from '../../../shared/runtime/clock.ts';
 import type { Logger } from '../../../shared/runtime/logger.ts';
 import { createTimeSlices } from '../../../shared/runtime/time-slices.ts';
 import type { WorkKind } from '../../work-kind/work-kind.ts';
+import type { WorkKindSpec } from '../../api/work-kind.ts';
 import type { ManagerFlags, WorldObjects } from '../world/world-objects.ts';
 import type { SimulationResult, SimulationQuery } from './simulation-queries.ts';
 import type { FromThread, ToThread } from './simulation-worker.ts';
@@ -43,19 +44,61 @@ const MEMORY_MIB = 768;
 
 type Thread = { readonly worker: Worker; sentMs: number; reuseMs: number };
 
-export function createSimulationClient({ kind, objects, flags, clock, log }: SimulationClientDeps): SimulationClient {
-  const described = kind.others.flatMap((each) => each.described ?? []);
-  let thread: Thread | undefined;
-  let last: Promise<unknown> = Promise.resolve();
-  let idle: Timer | undefined;
+export function createSimulationClient(deps: SimulationClientDeps): SimulationClient {
+  return new ThreadedSimulation(deps);
+}
 
-  const end = async (): Promise<void> => {
-    const ended = thread;
-    thread = undefined;
-    await ended?.worker.terminate();
-  };
+class ThreadedSimulation implements SimulationClient {
+  readonly #deps: SimulationClientDeps;
+  readonly #described: readonly WorkKindSpec[];
+  #thread: Thread | undefined;
+  #last: Promise<unknown> = Promise.resolve();
+  #idle: Timer | undefined;
 
-  const start = (): Thread => {
+  constructor(deps: SimulationClientDeps) {
+    this.#deps = deps;
+    this.#described = deps.kind.others.flatMap((each) => each.described ?? []);
+  }
+
+  ask(question: SimulationQuery): Promise<SimulationResult> {
+    const answer = this.#last.then(() => this.#answerTo(question));
+    // The caller gets the failure; the next query is not affected.
+    this.#last = Promise.allSettled([answer]);
+    return answer;
+  }
+
+  async close(): Promise<void> {
+    this.#idle?.cancel();
+    await this.#end();
+  }
+
+  async #answerTo(question: SimulationQuery): Promise<SimulationResult> {
+    const { clock } = this.#deps;
+    this.#idle?.cancel();
+    const asked = (this.#thread ??= this.#start());
+    if (clock.monotonic() - asked.sentMs > asked.reuseMs) await this.#sendWorld(asked);
+    const answered = Promise.withResolvers<FromThread>();
+    const failed = (error: Error): void => answered.reject(error);
+    const exited = (): void => answered.reject(new Error('the thread that explains Jobs has ended'));
+    asked.worker.once('message', answered.resolve).once('error', failed).once('exit', exited);
+    const timer = clock.schedule(() => answered.reject(new Error(`no answer in ${ANSWER_MS} ms`)), ANSWER_MS);
+    try {
+      asked.worker.postMessage({ kind: 'Ask', question } satisfies ToThread);
+      const answer = await answered.promise;
+      if ('problem' in answer) throw new Error(answer.problem);
+      return answer.answer;
+    } catch (error) {
+      // A failed query may still be running in the thread.
+      await this.#end();
+      throw error;
+    } finally {
+      timer.cancel();
+      asked.worker.off('message', answered.resolve).off('error', failed).off('exit', exited);
+      this.#idle = clock.schedule(() => void this.#end(), IDLE_MS);
+    }
+  }
+
+  #start(): Thread {
     const worker = new Worker(new URL('./simulation-worker.ts', import.meta.url), {
       name: 'world',
       resourceLimits: { maxOldGenerationSizeMb: MEMORY_MIB },
@@ -64,18 +107,25 @@ export function createSimulationClient({ kind, objects, flags, clock, log }: Sim
     worker.unref();
     const started = { worker, sentMs: Number.NEGATIVE_INFINITY, reuseMs: 0 };
     worker.on('error', (error) => {
-      log.warn('the thread that explains Jobs has failed', { error });
-      if (thread === started) thread = undefined;
+      this.#deps.log.warn('the thread that explains Jobs has failed', { error });
+      if (this.#thread === started) this.#thread = undefined;
     });
     return started;
-  };
+  }
 
-  const sendWorld = async (to: Thread): Promise<void> => {
+  async #end(): Promise<void> {
+    const ended = this.#thread;
+    this.#thread = undefined;
+    await ended?.worker.terminate();
+  }
+
+  async #sendWorld(to: Thread): Promise<void> {
+    const { objects, flags, clock } = this.#deps;
     const send = (message: ToThread): void => to.worker.postMessage(message);
     const { jobs, ...others } = objects();
     const all = [...jobs];
     const nowMs = clock.now();
-    send({ kind: 'World', described, objects: others, flags, nowMs });
+    send({ kind: 'World', described: this.#described, objects: others, flags, nowMs });
     const slices = createTimeSlices(clock, SLICE_MS);
     let spentMs = 0;
     const over: DeepReadonly<WorkObject>[] = [];
@@ -95,43 +145,5 @@ export function createSimulationClient({ kind, objects, flags, clock, log }: Sim
     }
     to.sentMs = clock.monotonic();
     to.reuseMs = Math.max(CACHE_TTL_MS, REUSE_FACTOR * spentMs);
-  };
-
-  const answerTo = async (question: SimulationQuery): Promise<SimulationResult> => {
-    idle?.cancel();
-    const asked = (thread ??= start());
-    if (clock.monotonic() - asked.sentMs > asked.reuseMs) await sendWorld(asked);
-    const answered = Promise.withResolvers<FromThread>();
-    const failed = (error: Error): void => answered.reject(error);
-    const exited = (): void => answered.reject(new Error('the thread that explains Jobs has ended'));
-    asked.worker.once('message', answered.resolve).once('error', failed).once('exit', exited);
-    const timer = clock.schedule(() => answered.reject(new Error(`no answer in ${ANSWER_MS} ms`)), ANSWER_MS);
-    try {
-      asked.worker.postMessage({ kind: 'Ask', question } satisfies ToThread);
-      const answer = await answered.promise;
-      if ('problem' in answer) throw new Error(answer.problem);
-      return answer.answer;
-    } catch (error) {
-      // A failed query may still be running in the thread.
-      await end();
-      throw error;
-    } finally {
-      timer.cancel();
-      asked.worker.off('message', answered.resolve).off('error', failed).off('exit', exited);
-      idle = clock.schedule(() => void end(), IDLE_MS);
-    }
-  };
-
-  return {
-    ask(question) {
-      const answer = last.then(() => answerTo(question));
-      // The caller gets the failure; the next query is not affected.
-      last = Promise.allSettled([answer]);
-      return answer;
-    },
-    async close() {
-      idle?.cancel();
-      await end();
-    },
-  };
+  }
 }

@@ -1,11 +1,14 @@
 import { omitUndefined } from '../../../shared/runtime/omit-undefined.ts';
 import type {
   LogCycle,
+  LogEnd,
   LoggedAdmission,
   LoggedObject,
   LoggedSettings,
+  LogHead,
   LogLine,
   LogLooked,
+  LogPhase,
 } from '../../admission/decision-log/decision-log.ts';
 import type { LoggedJob, LoggedPods } from '../../admission/decision-log/logged-workload.ts';
 
@@ -79,132 +82,156 @@ type OpenLife = Omit<Life, 'placements' | 'leftMs'> & { readonly placements: Ope
 type Section = { readonly isFirst: boolean; readonly goesOn: boolean; readonly told: Set<string> };
 
 export function historyOf(lines: readonly LogLine[]): History {
-  const steps: Step[] = [];
-  const lives: OpenLife[] = [];
-  const current = new Map<string, OpenLife>();
+  const history = new HistorySoFar();
+  for (const [line, each] of lines.entries()) history.take(each, line);
+  return history.all(lines[0]?.at ?? 0);
+}
+
+class HistorySoFar {
+  readonly #steps: Step[] = [];
+  readonly #lives: OpenLife[] = [];
+  readonly #current = new Map<string, OpenLife>();
   /** Undefined once the section is complete. */
-  let section: Section | undefined;
-  let settings: LoggedSettings = {};
-  let dropped = 0;
-  let breaks = 0;
-  let moment: Moment = { atMs: 0, line: 0 };
+  #section: Section | undefined;
+  #settings: LoggedSettings = {};
+  #dropped = 0;
+  #breaks = 0;
+  #moment: Moment = { atMs: 0, line: 0 };
 
-  const openOf = (life: OpenLife | undefined): OpenPlacement | undefined => {
-    const last = life?.placements.at(-1);
-    return last?.end === undefined ? last : undefined;
-  };
+  all(startMs: number): History {
+    return {
+      settings: this.#settings,
+      startMs,
+      endMs: this.#moment.atMs,
+      steps: this.#steps,
+      lives: this.#lives,
+      dropped: this.#dropped,
+      breaks: this.#breaks,
+    };
+  }
 
-  const leave = (life: OpenLife, how: 'Finished' | 'Deleted' | 'Unknown'): void => {
-    const open = openOf(life);
-    if (open === undefined) steps.push({ kind: 'Leaves', ...moment, life });
-    else open.end = { ...moment, how };
-    life.leftMs = moment.atMs;
-    current.delete(life.key);
-  };
+  take(line: LogLine, number: number): void {
+    // A clock that is set back does not reorder events.
+    this.#moment = { atMs: Math.max(this.#moment.atMs, line.at), line: number };
+    switch (line.kind) {
+      case 'log':
+        return this.#begin(line);
+      case 'object':
+        return void this.#steps.push({ kind: 'Object', ...this.#moment, object: line.object });
+      case 'gone':
+        return void this.#steps.push({ kind: 'Gone', ...this.#moment, object: line.object });
+      case 'job': {
+        const { kind: _kind, at: _at, ...told } = line;
+        return this.#tell(told);
+      }
+      case 'again': {
+        const life = this.#current.get(line.job);
+        if (life !== undefined && openOf(life) === undefined) this.#wait(life, life.lastTold);
+        return;
+      }
+      case 'whole': {
+        // Jobs that are no longer listed ended while nothing was logged.
+        const told = this.#section?.told;
+        if (told !== undefined) for (const life of this.#current.values()) if (!told.has(life.key)) this.#leave(life, 'Unknown');
+        this.#section = undefined;
+        return;
+      }
+      case 'phase':
+        return this.#changePhase(line);
+      case 'end':
+        return this.#end(line);
+      case 'cycle':
+        return this.#takeCycle(line);
+      case 'looked':
+        return void this.#steps.push({ kind: 'Looked', ...this.#moment, looked: line });
+    }
+  }
 
-  const hold = (life: OpenLife, told: LoggedJob): void => {
-    const sinceMs = Date.parse(told.record?.since ?? '') || moment.atMs;
-    life.placements.push({ from: { atMs: Math.min(sinceMs, moment.atMs), line: moment.line }, needs: [] });
-    steps.push({ kind: 'Holds', ...moment, life, told });
-  };
+  #begin(line: LogHead): void {
+    const isFirst = this.#moment.line === 0;
+    const goesOn = line.because === 'rotation' && !isFirst;
+    this.#section = { isFirst, goesOn, told: new Set() };
+    if (isFirst) this.#settings = line.settings;
+    if (!isFirst && !goesOn) this.#breaks++;
+    this.#dropped += line.dropped ?? 0;
+  }
 
-  const tell = (told: LoggedJob): void => {
-    section?.told.add(told.job);
-    const known = current.get(told.job);
-    if (known !== undefined && known.uid !== told.uid) leave(known, 'Deleted');
+  #tell(told: LoggedJob): void {
+    this.#section?.told.add(told.job);
+    const known = this.#current.get(told.job);
+    if (known !== undefined && known.uid !== told.uid) this.#leave(known, 'Deleted');
     const waits = told.phase === 'Pending';
-    const life = current.get(told.job);
+    const life = this.#current.get(told.job);
     if (life === undefined) {
-      const isOld = section?.isFirst === true;
-      const born = { key: told.job, uid: told.uid, told, lastTold: told, seenMs: moment.atMs, isOld, placements: [] };
-      current.set(told.job, born);
-      lives.push(born);
-      if (waits) steps.push({ kind: 'Waits', ...moment, life: born, told });
-      else hold(born, told);
+      const isOld = this.#section?.isFirst === true;
+      const born = { key: told.job, uid: told.uid, told, lastTold: told, seenMs: this.#moment.atMs, isOld, placements: [] };
+      this.#current.set(told.job, born);
+      this.#lives.push(born);
+      if (waits) this.#wait(born, told);
+      else this.#hold(born, told);
       return;
     }
     const open = openOf(life);
     // Each section repeats all Jobs.
     const hasChanged = life.placements.at(-1)?.end?.how === 'Undone' || JSON.stringify(told) !== JSON.stringify(life.lastTold);
-    if (open !== undefined && waits) open.end = { ...moment, how: open.evicting === undefined ? 'Undone' : 'Waits', told };
-    else if (open === undefined && !waits) hold(life, told);
-    else if (open === undefined && hasChanged) steps.push({ kind: 'Waits', ...moment, life, told });
+    if (open !== undefined && waits) open.end = { ...this.#moment, how: open.evicting === undefined ? 'Undone' : 'Waits', told };
+    else if (open === undefined && !waits) this.#hold(life, told);
+    else if (open === undefined && hasChanged) this.#wait(life, told);
     life.lastTold = told;
-  };
+  }
 
-  const takeCycle = (cycle: LogCycle): void => {
-    const isKnown = section === undefined || section.goesOn;
-    if (isKnown) steps.push({ kind: 'Cycle', ...moment, cycle });
+  #wait(life: OpenLife, told: LoggedJob): void {
+    this.#steps.push({ kind: 'Waits', ...this.#moment, life, told });
+  }
+
+  #hold(life: OpenLife, told: LoggedJob): void {
+    const { atMs, line } = this.#moment;
+    const sinceMs = Date.parse(told.record?.since ?? '') || atMs;
+    life.placements.push({ from: { atMs: Math.min(sinceMs, atMs), line }, needs: [] });
+    this.#steps.push({ kind: 'Holds', atMs, line, life, told });
+  }
+
+  #leave(life: OpenLife, how: 'Finished' | 'Deleted' | 'Unknown'): void {
+    const open = openOf(life);
+    if (open === undefined) this.#steps.push({ kind: 'Leaves', ...this.#moment, life });
+    else open.end = { ...this.#moment, how };
+    life.leftMs = this.#moment.atMs;
+    this.#current.delete(life.key);
+  }
+
+  #changePhase({ job, phase, needed, starting }: LogPhase): void {
+    const open = openOf(this.#current.get(job));
+    if (open === undefined) return;
+    if (phase === 'Evicting') open.evicting ??= this.#moment;
+    else open.needs.push({ when: this.#moment, needed, ...omitUndefined({ starting }) });
+  }
+
+  #end({ job, how }: LogEnd): void {
+    this.#section?.told.add(job);
+    const life = this.#current.get(job);
+    if (life === undefined) return;
+    const open = openOf(life);
+    if (how !== 'Undone') this.#leave(life, how);
+    else if (open !== undefined) open.end = { ...this.#moment, how: 'Undone' };
+  }
+
+  #takeCycle(cycle: LogCycle): void {
+    const isKnown = this.#section === undefined || this.#section.goesOn;
+    if (isKnown) this.#steps.push({ kind: 'Cycle', ...this.#moment, cycle });
     for (const admission of cycle.admitted ?? []) {
-      const life = current.get(admission.job);
+      const life = this.#current.get(admission.job);
       if (life === undefined || openOf(life) !== undefined) continue;
-      life.placements.push({ from: moment, admission, needs: [] });
-      if (!isKnown) steps.push({ kind: 'Placed', ...moment, life, admission });
+      life.placements.push({ from: this.#moment, admission, needs: [] });
+      if (!isKnown) this.#steps.push({ kind: 'Placed', ...this.#moment, life, admission });
     }
     for (const { job } of (cycle.preempting ?? []).flatMap(({ victims }) => victims)) {
-      const open = openOf(current.get(job));
-      if (open !== undefined) open.displaced ??= moment;
+      const open = openOf(this.#current.get(job));
+      if (open !== undefined) open.displaced ??= this.#moment;
     }
-  };
-
-  const take = (line: LogLine): void => {
-    switch (line.kind) {
-      case 'log': {
-        const isFirst = moment.line === 0;
-        const goesOn = line.because === 'rotation' && !isFirst;
-        section = { isFirst, goesOn, told: new Set() };
-        if (isFirst) ({ settings } = line);
-        if (!isFirst && !goesOn) breaks++;
-        dropped += line.dropped ?? 0;
-        return;
-      }
-      case 'object':
-        return void steps.push({ kind: 'Object', ...moment, object: line.object });
-      case 'gone':
-        return void steps.push({ kind: 'Gone', ...moment, object: line.object });
-      case 'job': {
-        const { kind: _kind, at: _at, ...told } = line;
-        return tell(told);
-      }
-      case 'again': {
-        const life = current.get(line.job);
-        if (life !== undefined && openOf(life) === undefined) steps.push({ kind: 'Waits', ...moment, life, told: life.lastTold });
-        return;
-      }
-      case 'whole': {
-        // Jobs that are no longer listed ended while nothing was logged.
-        const told = section?.told;
-        if (told !== undefined) for (const life of current.values()) if (!told.has(life.key)) leave(life, 'Unknown');
-        section = undefined;
-        return;
-      }
-      case 'phase': {
-        const open = openOf(current.get(line.job));
-        if (open === undefined) return;
-        if (line.phase === 'Evicting') open.evicting ??= moment;
-        else open.needs.push({ when: moment, needed: line.needed, ...omitUndefined({ starting: line.starting }) });
-        return;
-      }
-      case 'end': {
-        section?.told.add(line.job);
-        const life = current.get(line.job);
-        if (life === undefined) return;
-        const open = openOf(life);
-        if (line.how !== 'Undone') leave(life, line.how);
-        else if (open !== undefined) open.end = { ...moment, how: 'Undone' };
-        return;
-      }
-      case 'cycle':
-        return takeCycle(line);
-      case 'looked':
-        return void steps.push({ kind: 'Looked', ...moment, looked: line });
-    }
-  };
-
-  for (const [line, each] of lines.entries()) {
-    // A clock that is set back does not reorder events.
-    moment = { atMs: Math.max(moment.atMs, each.at), line };
-    take(each);
   }
-  return { settings, startMs: lines[0]?.at ?? 0, endMs: moment.atMs, steps, lives, dropped, breaks };
 }
+
+const openOf = (life: OpenLife | undefined): OpenPlacement | undefined => {
+  const last = life?.placements.at(-1);
+  return last?.end === undefined ? last : undefined;
+};

@@ -1,7 +1,8 @@
 import { omitUndefined } from '../../../shared/runtime/omit-undefined.ts';
 import type { History, Life } from './logged-history.ts';
+import { recordFor } from '../../admission/decision-log/logged-decisions.ts';
 import { workloadFrom } from '../../admission/decision-log/logged-workload.ts';
-import { recordFor, type DatedAdmission, type DatedCycle, type DatedPreemption, type JobStory, type Replayed } from './replay.ts';
+import type { DatedAdmission, DatedCycle, DatedPreemption, JobStory, Replayed } from './replay.ts';
 
 /**
  * The outcome of a log in the form of a replay, for comparison. Decisions before the section was complete are left out, because they cannot

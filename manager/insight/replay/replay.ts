@@ -1,19 +1,16 @@
 import { omitUndefined } from '../../../shared/runtime/omit-undefined.ts';
 import { IndexedHeap } from '../../../shared/kube/indexed-heap.ts';
 import type { AdmissionRecord } from '../../api/records.ts';
-import { formatRequests } from '../../api/job-requests.ts';
 import type { Decision } from '../../admission/scheduling/decision.ts';
 import type { CycleParts, LoggedAdmission, LoggedObject, LoggedSettings } from '../../admission/decision-log/decision-log.ts';
-import { loggedPlace, partsOf } from '../../admission/decision-log/logged-decisions.ts';
+import { loggedPlace, partsOf, recordFor } from '../../admission/decision-log/logged-decisions.ts';
 import { endedRecord } from '../../admission/cache/execution-time.ts';
 import type { Ending, History, Life, Moment, Step } from './logged-history.ts';
 import { withNeeded, workloadFrom, type LoggedJob, type LoggedPods } from '../../admission/decision-log/logged-workload.ts';
-import { createReplayedAdmission } from './replayed-admission.ts';
-import { createReplayedSetup } from './replayed-setup.ts';
-import { runTimesOf } from './logged-run-times.ts';
+import { createReplayedAdmission, type ReplayedAdmission } from './replayed-admission.ts';
+import { createReplayedSetup, type ReplayedSetup } from './replayed-setup.ts';
+import { runTimesOf, type RunTimes } from './logged-run-times.ts';
 import { nextMost } from '../../admission/queues/scheduling-cycle.ts';
-import type { Workload } from '../../admission/workload/workload.ts';
-import { withPods } from '../../admission/workload/workload-pod-sets.ts';
 
 /** The policy of a replay, where it differs from the log. */
 export type ReplayPolicy = {
@@ -55,87 +52,140 @@ export type JobStory = {
  * From then on a Job ends as long after its admission as it did, and stops as long after its preemption as others did.
  */
 export function replay(history: History, policy: ReplayPolicy = { objects: [] }): Replayed {
-  const runTimes = runTimesOf(history);
-  const jobs = new Map<Life, ReplayedJob>();
-  const byKey = new Map<string, ReplayedJob>();
-  const admissions: DatedAdmission[] = [];
-  const preemptions: DatedPreemption[] = [];
-  const cycles: DatedCycle[] = [];
-  const guessed = new Set<Life>();
-  let now: Moment = { atMs: history.startMs, line: -1 };
+  return new Replay(history, policy).run();
+}
+
+class Replay {
+  readonly #history: History;
+  readonly #runTimes: RunTimes;
+  readonly #setup: ReplayedSetup;
+  readonly #admission: ReplayedAdmission;
+  readonly #jobs = new Map<Life, ReplayedJob>();
+  readonly #byKey = new Map<string, ReplayedJob>();
+  readonly #admissions: DatedAdmission[] = [];
+  readonly #preemptions: DatedPreemption[] = [];
+  readonly #cycles: DatedCycle[] = [];
+  readonly #guessed = new Set<Life>();
+  #now: Moment;
   /** No further cycle of this pass changes anything. */
-  let hasEnded = true;
-  let most = 1;
-  let serial = 0;
-  const events = new IndexedHeap<Event>(
+  #hasEnded = true;
+  #most = 1;
+  #serial = 0;
+  readonly #events = new IndexedHeap<Event>(
     ({ id }) => id,
     (a, b) => compareMoments(a.when, b.when) || a.order - b.order,
   );
 
-  const setup = createReplayedSetup(policy.objects);
-  const admission = createReplayedAdmission({
-    setup,
-    settings: policy.settings ?? history.settings,
-    now: () => now.atMs,
-    at: (timeMs, retry) =>
-      plan({ atMs: Math.max(timeMs, now.atMs), line: timeMs > now.atMs ? -1 : AFTER_ALL }, () => {
-        retry();
-        lookSoon();
-      }),
-  });
+  constructor(history: History, policy: ReplayPolicy) {
+    this.#history = history;
+    this.#runTimes = runTimesOf(history);
+    this.#now = { atMs: history.startMs, line: -1 };
+    this.#setup = createReplayedSetup(policy.objects);
+    this.#admission = createReplayedAdmission({
+      setup: this.#setup,
+      settings: policy.settings ?? history.settings,
+      now: () => this.#now.atMs,
+      at: (timeMs, retry) =>
+        this.#plan({ atMs: Math.max(timeMs, this.#now.atMs), line: timeMs > this.#now.atMs ? -1 : AFTER_ALL }, () => {
+          retry();
+          this.#lookSoon();
+        }),
+    });
+  }
 
-  function plan(when: Moment, happen: () => void): void {
-    const order = serial++;
-    events.set({ id: String(order), order, when, happen });
+  run(): Replayed {
+    const { samplingMs } = this.#admission;
+    if (samplingMs !== undefined) this.#sampleFrom(this.#history.startMs, samplingMs);
+    for (const each of this.#history.steps) {
+      this.#runUntil(each);
+      this.#now = each;
+      this.#step(each);
+    }
+    this.#runUntil({ atMs: this.#history.endMs, line: AFTER_ALL });
+    return {
+      stories: [...this.#jobs.values()].map(({ life, queue, story, preempted, doneMs, leftMs }) => ({
+        life,
+        queue,
+        placements: story,
+        preempted,
+        ...omitUndefined({ doneMs, leftMs }),
+      })),
+      cycles: this.#cycles,
+      admissions: this.#admissions,
+      preemptions: this.#preemptions,
+      guessed: this.#guessed.size,
+    };
+  }
+
+  #runUntil(until: Moment): void {
+    for (let next = this.#events.peek(); next !== undefined && compareMoments(next.when, until) <= 0; next = this.#events.peek()) {
+      this.#events.delete(next.id);
+      this.#now = next.when;
+      this.#hasEnded = false;
+      next.happen();
+    }
+  }
+
+  #sampleFrom(atMs: number, samplingMs: number): void {
+    this.#plan({ atMs, line: AFTER_ALL }, () => {
+      this.#admission.sample(this.#now.atMs);
+      this.#sampleFrom(atMs + samplingMs, samplingMs);
+    });
+  }
+
+  #plan(when: Moment, happen: () => void): void {
+    const order = this.#serial++;
+    this.#events.set({ id: String(order), order, when, happen });
   }
 
   /** An event that is not in the log gets a pass of its own, after all other events of this time. */
-  const lookSoon = (): void =>
-    plan({ atMs: now.atMs, line: AFTER_ALL }, () => {
-      beginPass();
-      while (!hasEnded) runCycle();
+  #lookSoon(): void {
+    this.#plan({ atMs: this.#now.atMs, line: AFTER_ALL }, () => {
+      this.#beginPass();
+      while (!this.#hasEnded) this.#runCycle();
     });
+  }
 
-  function beginPass(): void {
-    hasEnded = false;
-    most = 1;
-    for (const key of admission.beginPass()) {
-      const job = byKey.get(key);
-      if (job?.state === 'placed' && job.toStop === undefined && job.displaced !== undefined) stop(job, job.displaced);
+  #beginPass(): void {
+    this.#hasEnded = false;
+    this.#most = 1;
+    for (const key of this.#admission.beginPass()) {
+      const job = this.#byKey.get(key);
+      if (job?.state === 'placed' && job.toStop === undefined && job.displaced !== undefined) this.#stop(job, job.displaced);
     }
   }
 
-  function runCycle(): void {
-    if (hasEnded) return;
-    const result = admission.cycle(now.atMs, most);
-    hasEnded = result.tried === 0 || !result.progressed;
-    most = nextMost(most, result);
-    if (result.tried > 0) cycles.push({ atMs: now.atMs, ...partsOf(result.decisions) });
-    for (const decision of result.decisions) take(decision);
+  #runCycle(): void {
+    if (this.#hasEnded) return;
+    const result = this.#admission.cycle(this.#now.atMs, this.#most);
+    this.#hasEnded = result.tried === 0 || !result.progressed;
+    this.#most = nextMost(this.#most, result);
+    if (result.tried > 0) this.#cycles.push({ atMs: this.#now.atMs, ...partsOf(result.decisions) });
+    for (const decision of result.decisions) this.#take(decision);
   }
 
-  function take(decision: Decision): void {
+  #take(decision: Decision): void {
     const { clusterQueue: queue, queued } = decision.head;
-    const job = byKey.get(queued.workload.key);
+    const job = this.#byKey.get(queued.workload.key);
     if (job === undefined) return;
     if (decision.kind === 'Admit') {
-      admissions.push({ atMs: now.atMs, job: job.life.key, queue, ...loggedPlace(decision.record) });
-      place(job, decision.record, now);
+      this.#admissions.push({ atMs: this.#now.atMs, job: job.life.key, queue, ...loggedPlace(decision.record) });
+      this.#place(job, decision.record, this.#now);
     }
     if (decision.kind !== 'Preempt') return;
     for (const { admitted, rule } of decision.victims) {
-      const victim = byKey.get(admitted.reservation.workload.key);
+      const victim = this.#byKey.get(admitted.reservation.workload.key);
       if (admitted.leaving || victim === undefined || victim.displaced !== undefined) continue;
-      victim.displaced = { ...now, by: { by: job.life.key, clusterQueue: queue, rule } };
-      preemptions.push({ atMs: now.atMs, job: job.life.key, victim: victim.life.key, rule });
+      victim.displaced = { ...this.#now, by: { by: job.life.key, clusterQueue: queue, rule } };
+      this.#preemptions.push({ atMs: this.#now.atMs, job: job.life.key, victim: victim.life.key, rule });
       // If the log has the same preemption, it has the stop too; other victims are evicted in the next pass.
-      if (victim.logged?.displaced?.atMs === now.atMs) stop(victim, victim.displaced);
-      else lookSoon();
+      if (victim.logged?.displaced?.atMs === this.#now.atMs) this.#stop(victim, victim.displaced);
+      else this.#lookSoon();
     }
   }
 
   /** Begins an admission: what follows is known from the log, or derived from it. */
-  function place(job: ReplayedJob, record: AdmissionRecord, from: Moment): void {
+  #place(job: ReplayedJob, record: AdmissionRecord, from: Moment): void {
     const logged = job.life.placements[job.ordinal];
     job.ordinal++;
     job.state = 'placed';
@@ -146,197 +196,164 @@ export function replay(history: History, policy: ReplayPolicy = { objects: [] })
     const isSame =
       logged !== undefined && logged.from.atMs === from.atMs && (logged.admission?.cluster ?? record.cluster) === record.cluster;
     job.logged = isSame ? logged : undefined;
-    if (logged === undefined) return endAfter(job, from, 0);
+    if (logged === undefined) return this.#endAfter(job, from, 0);
     /** The time of a logged moment in this placement. */
     const when = (moment: Moment): Moment => (isSame ? moment : { atMs: from.atMs + moment.atMs - logged.from.atMs, line: AFTER_ALL });
     // Where its queue did not block admission, the log does not say when its pods were ready: at once.
-    if (!logged.needs.some(({ starting }) => starting) && admission.isBlocked(record.clusterQueue)) shrink(job, job.told.needed);
-    for (const { when: then, needed, starting } of logged.needs) meanwhile(job, when(then), () => shrink(job, needed, starting));
+    if (!logged.needs.some(({ starting }) => starting) && this.#admission.isBlocked(record.clusterQueue))
+      this.#shrink(job, job.told.needed);
+    for (const { when: then, needed, starting } of logged.needs)
+      this.#meanwhile(job, when(then), () => this.#shrink(job, needed, starting));
     const { end, evicting, displaced } = logged;
     if (displaced !== undefined && (end === undefined || end.how === 'Waits'))
       // The Job had not ended before it was interrupted.
-      return endAfter(job, from, (evicting?.atMs ?? history.endMs) - logged.from.atMs + 1);
+      return this.#endAfter(job, from, (evicting?.atMs ?? this.#history.endMs) - logged.from.atMs + 1);
     if (end === undefined) return;
-    if (evicting !== undefined) meanwhile(job, when(evicting), () => evict(job));
-    meanwhile(job, when(end), () => finish(job, end));
+    if (evicting !== undefined) this.#meanwhile(job, when(evicting), () => this.#evict(job));
+    this.#meanwhile(job, when(end), () => this.#finish(job, end));
   }
 
   /** Ends a Job by itself, unless it is evicted before. */
-  function endAfter(job: ReplayedJob, from: Moment, leastMs: number): void {
-    const runTime = runTimes.of(job.life);
+  #endAfter(job: ReplayedJob, from: Moment, leastMs: number): void {
+    const runTime = this.#runTimes.of(job.life);
     if (runTime === undefined) return;
-    meanwhile(job, { atMs: from.atMs + Math.max(runTime.ms, leastMs), line: AFTER_ALL }, () => {
+    this.#meanwhile(job, { atMs: from.atMs + Math.max(runTime.ms, leastMs), line: AFTER_ALL }, () => {
       if (job.state !== 'placed') return;
-      if (runTime.isGuess) guessed.add(job.life);
-      finish(job, { ...now, how: 'Finished' });
+      if (runTime.isGuess) this.#guessed.add(job.life);
+      this.#finish(job, { ...this.#now, how: 'Finished' });
     });
   }
 
   /** Schedules an event that happens only while the Job has this placement. */
-  function meanwhile(job: ReplayedJob, when: Moment, happen: () => void): void {
+  #meanwhile(job: ReplayedJob, when: Moment, happen: () => void): void {
     const placement = job.ordinal;
-    plan(when, () => {
+    this.#plan(when, () => {
       if (job.ordinal !== placement || (job.state !== 'placed' && job.state !== 'stopping')) return;
       happen();
       // A logged event is followed by the log's own pass.
-      if (when.line === AFTER_ALL) lookSoon();
+      if (when.line === AFTER_ALL) this.#lookSoon();
     });
   }
 
   /** Evicts a Job. It stops as logged, or as others did. */
-  function stop(job: ReplayedJob, displaced: Displaced): void {
+  #stop(job: ReplayedJob, displaced: Displaced): void {
     job.toStop = displaced;
     const logged = job.logged?.displaced?.atMs === displaced.atMs ? job.logged : undefined;
     if (logged === undefined) {
-      const { evictingMs, waitsMs } = runTimes.stopping;
-      const later = (ms: number): Moment => ({ atMs: Math.max(now.atMs, displaced.atMs + ms), line: AFTER_ALL });
-      meanwhile(job, later(evictingMs), () => evict(job));
-      meanwhile(job, later(Math.max(evictingMs, waitsMs)), () => finish(job, { ...now, how: 'Waits' }));
+      const { evictingMs, waitsMs } = this.#runTimes.stopping;
+      const later = (ms: number): Moment => ({ atMs: Math.max(this.#now.atMs, displaced.atMs + ms), line: AFTER_ALL });
+      this.#meanwhile(job, later(evictingMs), () => this.#evict(job));
+      this.#meanwhile(job, later(Math.max(evictingMs, waitsMs)), () => this.#finish(job, { ...this.#now, how: 'Waits' }));
       return;
     }
     const { evicting, end } = logged;
-    if (evicting !== undefined) meanwhile(job, evicting, () => evict(job));
-    if (end?.how === 'Waits') meanwhile(job, end, () => finish(job, end));
+    if (evicting !== undefined) this.#meanwhile(job, evicting, () => this.#evict(job));
+    if (end?.how === 'Waits') this.#meanwhile(job, end, () => this.#finish(job, end));
   }
 
   /** The Job holds quota for this number of pods. `starting`: they are not all ready. */
-  function shrink(job: ReplayedJob, needed: LoggedPods | undefined, starting?: true): void {
+  #shrink(job: ReplayedJob, needed: LoggedPods | undefined, starting?: true): void {
     if (job.record === undefined || job.state !== 'placed') return;
     const workload = withNeeded(workloadFrom(job.told, job.record), needed);
-    admission.holds({ ...workload, phase: 'Admitted', started: starting !== true }, job.record);
+    this.#admission.holds({ ...workload, phase: 'Admitted', started: starting !== true }, job.record);
   }
 
-  function evict(job: ReplayedJob): void {
+  #evict(job: ReplayedJob): void {
     if (job.record === undefined) return;
     const by = job.displaced?.by;
     job.state = 'stopping';
-    job.record = { ...endedRecord(job.record, now.atMs), ...(by === undefined ? {} : { preempted: by }) };
-    admission.holds({ ...workloadFrom(job.told, job.record), phase: 'Evicting' }, job.record);
+    job.record = { ...endedRecord(job.record, this.#now.atMs), ...(by === undefined ? {} : { preempted: by }) };
+    this.#admission.holds({ ...workloadFrom(job.told, job.record), phase: 'Evicting' }, job.record);
   }
 
-  function finish(job: ReplayedJob, { how, told }: Ending): void {
+  #finish(job: ReplayedJob, { how, told }: Ending): void {
     const last = job.story.at(-1);
-    if (last !== undefined) last.toMs = now.atMs;
+    if (last !== undefined) last.toMs = this.#now.atMs;
     if (how === 'Waits' || how === 'Undone') {
       if (job.displaced !== undefined) job.preempted++;
-      admission.leaves(job.life.key);
+      this.#admission.leaves(job.life.key);
       // The logged record knows which clusters have refused the Job.
-      const record = told?.record?.cluster === job.record?.cluster ? told?.record : job.record && endedRecord(job.record, now.atMs);
+      const record = told?.record?.cluster === job.record?.cluster ? told?.record : job.record && endedRecord(job.record, this.#now.atMs);
       job.state = 'waiting';
       if (told !== undefined) job.told = told;
       // A failed write is retried later, at a logged time.
       if (how === 'Undone' && told === undefined && job.logged !== undefined) return;
-      wait(job, how === 'Undone' ? job.recordBefore : record);
+      this.#wait(job, how === 'Undone' ? job.recordBefore : record);
       return;
     }
     job.state = 'over';
-    job.leftMs = now.atMs;
-    if (how !== 'Unknown') job.doneMs = now.atMs;
-    admission.leaves(job.life.key);
+    job.leftMs = this.#now.atMs;
+    if (how !== 'Unknown') job.doneMs = this.#now.atMs;
+    this.#admission.leaves(job.life.key);
   }
 
-  function wait(job: ReplayedJob, record: AdmissionRecord | undefined): void {
+  #wait(job: ReplayedJob, record: AdmissionRecord | undefined): void {
     job.state = 'waiting';
     job.record = record;
     job.recordBefore = record;
     job.displaced = undefined;
     const workload = workloadFrom(job.told, record);
-    job.queue = admission.clusterQueueOf(workload) ?? job.queue;
-    admission.waits(workload, job.told.arrival);
+    job.queue = this.#admission.clusterQueueOf(workload) ?? job.queue;
+    this.#admission.waits(workload, job.told.arrival);
   }
 
-  const jobOf = (life: Life): ReplayedJob => {
-    const known = jobs.get(life);
+  #jobOf(life: Life): ReplayedJob {
+    const known = this.#jobs.get(life);
     if (known !== undefined) return known;
     const job: ReplayedJob = { life, told: life.told, state: 'waiting', ordinal: 0, story: [], preempted: 0, queue: undefined };
-    jobs.set(life, job);
-    byKey.set(life.key, job);
+    this.#jobs.set(life, job);
+    this.#byKey.set(life.key, job);
     return job;
-  };
+  }
 
-  function step(each: Step): void {
-    if (each.kind !== 'Object' && each.kind !== 'Gone') admission.refresh();
-    if (each.kind !== 'Cycle' && each.kind !== 'Looked') hasEnded = false;
+  #step(each: Step): void {
+    if (each.kind !== 'Object' && each.kind !== 'Gone') this.#admission.refresh();
+    if (each.kind !== 'Cycle' && each.kind !== 'Looked') this.#hasEnded = false;
     switch (each.kind) {
       case 'Object':
-        return setup.set(each.object);
+        return this.#setup.set(each.object);
       case 'Gone':
-        return setup.gone(each.object);
+        return this.#setup.gone(each.object);
       case 'Waits': {
-        const job = jobOf(each.life);
+        const job = this.#jobOf(each.life);
         job.told = each.told;
-        if (job.state === 'waiting') wait(job, job.ordinal === 0 ? each.told.record : (job.record ?? each.told.record));
+        if (job.state === 'waiting') this.#wait(job, job.ordinal === 0 ? each.told.record : (job.record ?? each.told.record));
         return;
       }
       case 'Holds':
-        return holds(jobOf(each.life), each.told, each);
+        return this.#holds(this.#jobOf(each.life), each.told, each);
       case 'Placed': {
-        const job = jobOf(each.life);
+        const job = this.#jobOf(each.life);
         const record = recordFor(each.admission, workloadFrom(job.told, undefined), each.atMs);
-        return holds(job, { ...job.told, phase: 'Admitted', record }, each);
+        return this.#holds(job, { ...job.told, phase: 'Admitted', record }, each);
       }
       case 'Leaves': {
-        const job = jobOf(each.life);
+        const job = this.#jobOf(each.life);
         if (job.state === 'over') return;
-        finish(job, { ...each, how: 'Unknown' });
-        return lookSoon();
+        this.#finish(job, { ...each, how: 'Unknown' });
+        return this.#lookSoon();
       }
       case 'Cycle':
-        if (each.cycle.first === true) beginPass();
-        return runCycle();
+        if (each.cycle.first === true) this.#beginPass();
+        return this.#runCycle();
       case 'Looked':
-        if (each.looked.first === true) beginPass();
-        while (each.looked.because === 'idle' && !hasEnded) runCycle();
+        if (each.looked.first === true) this.#beginPass();
+        while (each.looked.because === 'idle' && !this.#hasEnded) this.#runCycle();
         return;
     }
   }
 
-  function holds(job: ReplayedJob, told: LoggedJob, from: Moment): void {
+  #holds(job: ReplayedJob, told: LoggedJob, from: Moment): void {
     const { record } = told;
     // Under this policy the Job has another course already.
     if (record === undefined || job.state !== 'waiting') return;
     job.told = told;
-    admission.holds({ ...workloadFrom(told, record), phase: told.phase, started: told.starting !== true }, record);
+    this.#admission.holds({ ...workloadFrom(told, record), phase: told.phase, started: told.starting !== true }, record);
     job.queue = record.clusterQueue;
     const logged = job.life.placements[job.ordinal];
-    place(job, record, logged?.from ?? from);
+    this.#place(job, record, logged?.from ?? from);
     if (told.phase !== 'Admitted' && told.phase !== 'Reserved') job.state = 'stopping';
   }
-
-  const run = (until: Moment): void => {
-    for (let next = events.peek(); next !== undefined && compareMoments(next.when, until) <= 0; next = events.peek()) {
-      events.delete(next.id);
-      now = next.when;
-      hasEnded = false;
-      next.happen();
-    }
-  };
-
-  const sampleFrom = (atMs: number): void =>
-    plan({ atMs, line: AFTER_ALL }, () => {
-      admission.sample(now.atMs);
-      if (admission.samplingMs !== undefined) sampleFrom(atMs + admission.samplingMs);
-    });
-  if (admission.samplingMs !== undefined) sampleFrom(history.startMs);
-  for (const each of history.steps) {
-    run(each);
-    now = each;
-    step(each);
-  }
-  run({ atMs: history.endMs, line: AFTER_ALL });
-  return {
-    stories: [...jobs.values()].map(({ life, queue, story, preempted, doneMs, leftMs }) => ({
-      life,
-      queue,
-      placements: story,
-      preempted,
-      ...omitUndefined({ doneMs, leftMs }),
-    })),
-    cycles,
-    admissions,
-    preemptions,
-    guessed: guessed.size,
-  };
 }
 
 type Event = { readonly id: string; readonly order: number; readonly when: Moment; readonly happen: () => void };
@@ -367,29 +384,3 @@ type ReplayedJob = {
 const AFTER_ALL = Number.POSITIVE_INFINITY;
 
 const compareMoments = (a: Moment, b: Moment): number => a.atMs - b.atMs || (a.line === b.line ? 0 : a.line - b.line);
-
-/** The record of a logged admission, as far as decisions depend on it. */
-export function recordFor(
-  { queue, cluster, flavors, podSets: taken, pods }: LoggedAdmission,
-  workload: Pick<Workload, 'requests' | 'podSets'>,
-  atMs: number,
-): AdmissionRecord {
-  const { requests, podSets } = withPods(workload, pods);
-  return {
-    clusterQueue: queue,
-    flavors,
-    cluster,
-    epoch: 1,
-    since: new Date(atMs).toISOString(),
-    requests: formatRequests(requests),
-    ...omitUndefined({
-      podSets: podSets?.map(({ podSet: name, requests: each, admittedPods: count }) => ({
-        name,
-        flavors: taken?.[name] ?? flavors,
-        requests: formatRequests(each),
-        ...omitUndefined({ count }),
-      })),
-      parallelism: pods,
-    }),
-  };
-}

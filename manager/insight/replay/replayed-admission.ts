@@ -4,14 +4,14 @@ import type { ClusterState } from '../../admission/quota/cluster-state.ts';
 import type { Decision } from '../../admission/scheduling/decision.ts';
 import type { LoggedSettings } from '../../admission/decision-log/decision-log.ts';
 import { settingsFrom } from '../../admission/decision-log/logged-settings.ts';
-import { createPendingQueues } from '../../admission/queues/pending-queues.ts';
+import { createPendingQueues, type PendingQueues } from '../../admission/queues/pending-queues.ts';
 import { NO_PRIORITY_CLASSES, resolvePriority, type PriorityClasses, type PriorityWish } from '../../admission/workload/priority.ts';
 import { putInQueue, queueEntry } from '../../admission/queues/queue-entry.ts';
-import { createReplayedUsage } from '../world/replayed-usage.ts';
+import { createReplayedUsage, type ReplayedUsage } from '../world/replayed-usage.ts';
 import type { ReplayedSetup } from './replayed-setup.ts';
 import type { Reservation } from '../../admission/workload/reservation.ts';
 import { runCycle, type CycleResult } from '../../admission/queues/scheduling-cycle.ts';
-import { changeOf } from '../../admission/snapshot/setup-changes.ts';
+import { changeOf, type ChangedObjects } from '../../admission/snapshot/setup-changes.ts';
 import { buildQueueingSetup } from '../../admission/snapshot/snapshot.ts';
 import type { Workload } from '../../admission/workload/workload.ts';
 
@@ -49,122 +49,165 @@ export type ReplayedAdmissionDeps = {
   readonly at: (timeMs: number, retry: () => void) => void;
 };
 
-export function createReplayedAdmission({ setup, settings, now, at }: ReplayedAdmissionDeps): ReplayedAdmission {
-  const { fairSharing, admissionFairSharing, defaultPlacement } = settingsFrom(settings);
-  let priorityClasses = NO_PRIORITY_CLASSES;
-  let isNew = true;
-  const pending = new Map<string, { readonly workload: Workload; readonly arrival: number }>();
-  const usage =
-    admissionFairSharing &&
-    createReplayedUsage({ policy: admissionFairSharing, cache: () => cache, changed: (...which) => queues.usageChanged(...which), now });
-  const cache: AdmissionCache = createAdmissionCache(
-    buildQueueingSetup({ clusterQueues: [], localQueues: [], resourceFlavors: [], cohorts: [], namespaces: [] }),
-    () => priorityClasses,
-    usage?.holdings,
-    usage?.usageOf,
-  );
-  const queues = createPendingQueues((localQueue) => usage?.usageOf(localQueue));
+export function createReplayedAdmission(deps: ReplayedAdmissionDeps): ReplayedAdmission {
+  return new AdmissionWithoutClusters(deps);
+}
 
-  const enqueue = (workload: Workload, arrival: number): void => {
-    const entry = queueEntry(workload, arrival, { queueing: cache.queueing(), priorityClasses });
-    if ('reason' in entry) queues.delete(workload.key);
-    else putInQueue(queues, cache, entry);
-  };
+class AdmissionWithoutClusters implements ReplayedAdmission {
+  readonly #setup: ReplayedSetup;
+  readonly #at: ReplayedAdmissionDeps['at'];
+  readonly #settings: ReturnType<typeof settingsFrom>;
+  #priorityClasses = NO_PRIORITY_CLASSES;
+  #isNew = true;
+  readonly #pending = new Map<string, { readonly workload: Workload; readonly arrival: number }>();
+  readonly #usage: ReplayedUsage | undefined;
+  readonly #cache: AdmissionCache;
+  readonly #queues: PendingQueues;
+  readonly samplingMs: number | undefined;
 
-  const requeue = (concerned: (workload: Workload) => boolean = () => true): void => {
-    for (const { workload, arrival } of pending.values()) if (concerned(workload)) enqueue(workload, arrival);
-  };
+  constructor({ setup, settings, now, at }: ReplayedAdmissionDeps) {
+    this.#setup = setup;
+    this.#at = at;
+    this.#settings = settingsFrom(settings);
+    const { admissionFairSharing } = this.#settings;
+    this.samplingMs = admissionFairSharing?.samplingIntervalMs;
+    this.#usage =
+      admissionFairSharing &&
+      createReplayedUsage({
+        policy: admissionFairSharing,
+        cache: () => this.#cache,
+        changed: (...which) => this.#queues.usageChanged(...which),
+        now,
+      });
+    this.#cache = createAdmissionCache(
+      buildQueueingSetup({ clusterQueues: [], localQueues: [], resourceFlavors: [], cohorts: [], namespaces: [] }),
+      () => this.#priorityClasses,
+      this.#usage?.holdings,
+      this.#usage?.usageOf,
+    );
+    this.#queues = createPendingQueues((localQueue) => this.#usage?.usageOf(localQueue));
+  }
 
-  const wakeSharers = ({ record }: Reservation): void => {
-    queues.wake(cache.rootOf(record.clusterQueue));
-    queues.wakeWaitingForCluster();
-  };
+  waits(workload: Workload, arrival: number): void {
+    this.#release(workload.key);
+    this.#pending.set(workload.key, { workload, arrival });
+    this.#enqueue(workload, arrival);
+  }
 
-  const release = (key: string): void => {
-    const reservation = cache.forget(key);
-    if (reservation !== undefined) wakeSharers(reservation);
-  };
+  holds(workload: Workload, record: AdmissionRecord): void {
+    this.#pending.delete(workload.key);
+    this.#queues.delete(workload.key);
+    const before = this.#cache.get(workload.key);
+    this.#cache.admit(workload, record);
+    const after = this.#cache.get(workload.key);
+    const isLess = before !== undefined && [...before.held].some(([resource, amount]) => amount > (after?.held.get(resource) ?? 0));
+    if (before !== undefined && (isLess || !isSameAdmission(before.record, record))) this.#wakeSharers(before);
+  }
 
-  const refresh = (): void => {
-    const changes = setup.takeChanges();
-    if (changes.priorities) {
-      const before = priorityClasses;
-      const next = setup.priorityClasses();
-      priorityClasses = next;
-      const concerned = ({ priorityWish }: Workload): boolean => classValue(priorityWish, before) !== classValue(priorityWish, next);
-      requeue(concerned);
-      cache.reprioritize(concerned);
+  leaves(key: string): void {
+    this.#pending.delete(key);
+    this.#queues.delete(key);
+    this.#release(key);
+  }
+
+  refresh(): void {
+    const changes = this.#setup.takeChanges();
+    if (changes.priorities) this.#refreshPriorities();
+    if (changes.queueing) this.#refreshQueueing(changes.objects);
+    if (changes.clusters) this.#refreshClusters();
+    this.#cache.continueVisits(() => false);
+  }
+
+  #refreshPriorities(): void {
+    const before = this.#priorityClasses;
+    const next = this.#setup.priorityClasses();
+    this.#priorityClasses = next;
+    const concerned = ({ priorityWish }: Workload): boolean => classValue(priorityWish, before) !== classValue(priorityWish, next);
+    this.#requeue(concerned);
+    this.#cache.reprioritize(concerned);
+  }
+
+  #refreshQueueing(objects: ChangedObjects): void {
+    const before = this.#cache.queueing();
+    const { fairSharing, defaultPlacement } = this.#settings;
+    const next = buildQueueingSetup(this.#setup.objects(), fairSharing, defaultPlacement);
+    const { tried, requeued: rerouted } = changeOf(objects, before, next);
+    this.#cache.setQueueing(next);
+    this.#queues.usageChanged();
+    if (this.#isNew) {
+      this.#queues.wakeAll();
+      this.#requeue();
+    } else {
+      this.#queues.wakeAll(tried);
+      if (rerouted !== undefined) this.#requeue(rerouted);
     }
-    if (changes.queueing) {
-      const before = cache.queueing();
-      const next = buildQueueingSetup(setup.objects(), fairSharing, defaultPlacement);
-      const { tried, requeued: rerouted } = changeOf(changes.objects, before, next);
-      cache.setQueueing(next);
-      queues.usageChanged();
-      if (isNew) {
-        queues.wakeAll();
-        requeue();
-      } else {
-        queues.wakeAll(tried);
-        if (rerouted !== undefined) requeue(rerouted);
-      }
-      isNew = false;
-    }
-    if (changes.clusters) {
-      const before = cache.clusters();
-      const next = setup.clusters();
-      cache.setClusters(next);
-      if (restrictions(next) !== restrictions(before)) requeue();
-      queues.wakeAfterClusterChange();
-    }
-    cache.continueVisits(() => false);
-  };
+    this.#isNew = false;
+  }
 
-  return {
-    waits: (workload, arrival) => {
-      release(workload.key);
-      pending.set(workload.key, { workload, arrival });
-      enqueue(workload, arrival);
-    },
-    holds: (workload, record) => {
-      pending.delete(workload.key);
-      queues.delete(workload.key);
-      const before = cache.get(workload.key);
-      cache.admit(workload, record);
-      const after = cache.get(workload.key);
-      const isLess = before !== undefined && [...before.held].some(([resource, amount]) => amount > (after?.held.get(resource) ?? 0));
-      if (before !== undefined && (isLess || !isSameAdmission(before.record, record))) wakeSharers(before);
-    },
-    leaves: (key) => {
-      pending.delete(key);
-      queues.delete(key);
-      release(key);
-    },
-    refresh,
-    beginPass: () => {
-      refresh();
-      const withdrawn = cache.withdraw(({ key }) => queues.has(key));
-      for (const { record } of withdrawn) queues.wake(cache.rootOf(record.clusterQueue));
-      if (withdrawn.length > 0) queues.wakeWaitingForCluster();
-      return [...cache.displaced()].map(({ reservation }) => reservation.workload.key);
-    },
-    cycle: (nowMs, most) => {
-      let decisions: readonly Decision[] = [];
-      const admit = ({ head: { queued }, record }: Extract<Decision, { kind: 'Admit' }>): boolean => {
-        queues.delete(queued.workload.key);
-        pending.delete(queued.workload.key);
-        cache.assume(queued.workload, record);
-        return true;
-      };
-      const result = runCycle({ cache, queues, admit, at, decided: (all) => void (decisions = all) }, nowMs, most);
-      return { ...result, decisions };
-    },
-    reservation: (key) => cache.get(key),
-    isBlocked: cache.isBlocked,
-    clusterQueueOf: ({ namespace, queue }) => cache.queueing().localQueues.get(`${namespace}/${queue ?? ''}`)?.clusterQueue,
-    samplingMs: admissionFairSharing?.samplingIntervalMs,
-    sample: (nowMs) => usage?.sample(nowMs),
-  };
+  #refreshClusters(): void {
+    const before = this.#cache.clusters();
+    const next = this.#setup.clusters();
+    this.#cache.setClusters(next);
+    if (restrictions(next) !== restrictions(before)) this.#requeue();
+    this.#queues.wakeAfterClusterChange();
+  }
+
+  beginPass(): readonly string[] {
+    this.refresh();
+    const withdrawn = this.#cache.withdraw(({ key }) => this.#queues.has(key));
+    for (const { record } of withdrawn) this.#queues.wake(this.#cache.rootOf(record.clusterQueue));
+    if (withdrawn.length > 0) this.#queues.wakeWaitingForCluster();
+    return [...this.#cache.displaced()].map(({ reservation }) => reservation.workload.key);
+  }
+
+  cycle(nowMs: number, most: number): CycleResult & { readonly decisions: readonly Decision[] } {
+    let decisions: readonly Decision[] = [];
+    const admit = ({ head: { queued }, record }: Extract<Decision, { kind: 'Admit' }>): boolean => {
+      this.#queues.delete(queued.workload.key);
+      this.#pending.delete(queued.workload.key);
+      this.#cache.assume(queued.workload, record);
+      return true;
+    };
+    const deps = { cache: this.#cache, queues: this.#queues, admit, at: this.#at };
+    const result = runCycle({ ...deps, decided: (all) => void (decisions = all) }, nowMs, most);
+    return { ...result, decisions };
+  }
+
+  reservation(key: string): Reservation | undefined {
+    return this.#cache.get(key);
+  }
+
+  isBlocked(clusterQueue: string): boolean {
+    return this.#cache.isBlocked(clusterQueue);
+  }
+
+  clusterQueueOf({ namespace, queue }: Pick<Workload, 'namespace' | 'queue'>): string | undefined {
+    return this.#cache.queueing().localQueues.get(`${namespace}/${queue ?? ''}`)?.clusterQueue;
+  }
+
+  sample(nowMs: number): void {
+    this.#usage?.sample(nowMs);
+  }
+
+  #enqueue(workload: Workload, arrival: number): void {
+    const entry = queueEntry(workload, arrival, { queueing: this.#cache.queueing(), priorityClasses: this.#priorityClasses });
+    if ('reason' in entry) this.#queues.delete(workload.key);
+    else putInQueue(this.#queues, this.#cache, entry);
+  }
+
+  #requeue(concerned: (workload: Workload) => boolean = () => true): void {
+    for (const { workload, arrival } of this.#pending.values()) if (concerned(workload)) this.#enqueue(workload, arrival);
+  }
+
+  #release(key: string): void {
+    const reservation = this.#cache.forget(key);
+    if (reservation !== undefined) this.#wakeSharers(reservation);
+  }
+
+  #wakeSharers({ record }: Reservation): void {
+    this.#queues.wake(this.#cache.rootOf(record.clusterQueue));
+    this.#queues.wakeWaitingForCluster();
+  }
 }
 
 /** The value of a wish by classes alone, without the bounds of the queue. */

@@ -1,7 +1,7 @@
 import { beforeEach, describe, expect, test } from 'vitest';
 import type { Decision } from '../../../../../manager/admission/scheduling/decision.ts';
 import { createDecisionRecorder, type DecisionRecorder } from '../../../../../manager/admission/decision-log/decision-recorder.ts';
-import { loggedPlace, partsOf } from '../../../../../manager/admission/decision-log/logged-decisions.ts';
+import { loggedPlace, partsOf, recordFor } from '../../../../../manager/admission/decision-log/logged-decisions.ts';
 import { loggable, loggedObject, type SetupObjects } from '../../../../../manager/admission/decision-log/logged-object.ts';
 import { settingsFrom, settingsOf } from '../../../../../manager/admission/decision-log/logged-settings.ts';
 import { type LoggedJob, loggedJob, withNeeded, workloadFrom } from '../../../../../manager/admission/decision-log/logged-workload.ts';
@@ -10,7 +10,6 @@ import { ANY_NODE } from '../../../../../manager/admission/workload/node-wish.ts
 import { workloadOf } from '../../../../../manager/admission/workload/workload.ts';
 import type { WorkloadPodSet } from '../../../../../manager/admission/workload/workload-pod-sets.ts';
 import { parseRequests } from '../../../../../manager/api/amount.ts';
-import { recordFor } from '../../../../../manager/insight/replay/replay.ts';
 import type { WorkerCluster } from '../../../../../manager/api/worker-cluster.ts';
 import { memoryLineSink, type MemoryLineSink } from '../../../../support/memory-line-sink.ts';
 import { aHomeJob, aRecord } from '../../../../support/jobs.ts';
