@@ -210,18 +210,19 @@ class AssembledAdmission implements Admission {
     }
   }
 
-  readonly admitting = (cluster: string): readonly string[] =>
-    [...this.#cache.assumed()].flatMap(({ workload, record }) => (record.cluster === cluster ? [workload.key] : []));
+  admitting(cluster: string): readonly string[] {
+    return [...this.#cache.assumed()].flatMap(({ workload, record }) => (record.cluster === cluster ? [workload.key] : []));
+  }
 
   observed(): AdmissionState {
     return observeAdmission({ cache: this.#cache, watcher: this.#watcher, queues: this.#queues, reasons: this.#reasons });
   }
 
-  readonly accountOf = (key: string): JobAccount => {
+  accountOf(key: string): JobAccount {
     const reservation = this.#cache.get(key);
     if (reservation !== undefined) return { kind: 'Charges', held: reservation.held };
     return { kind: this.#watcher.isPending(key) || this.#watcher.reasonOf(key) !== undefined ? 'Waits' : 'Unknown' };
-  };
+  }
 
   explain(key: string): { readonly inadmissibleReason: InadmissibleReason | undefined; readonly position: number | undefined } | undefined {
     const inadmissibleReason = this.#watcher.inadmissibleReasonOf(key);

@@ -125,7 +125,7 @@ export function createLeader(context: LeaderContext): Leader {
   jobs.addHandler(startEstimates);
   const dispatch = createDispatch({
     ...dispatchDeps(context),
-    admitting: admission.admitting,
+    admitting: (cluster) => admission.admitting(cluster),
     lostClusters,
     workerLostTimeoutMs,
     objectWaiters: clusterObjects,
