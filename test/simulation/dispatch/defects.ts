@@ -85,8 +85,8 @@ export const DEFECTS = [
       },
       {
         file: 'worker/fence/fences.ts',
-        right: 'const first = firstFence(version, token, entry, Math.min(ownFenceMs, announcedMs), nowMs, place);',
-        wrong: 'const first = firstFence(version, token, entry, ownFenceMs, nowMs, place);',
+        right: 'firstFence(version, this.#token, entry, Math.min(this.#ownFenceMs, this.#announcedMs), nowMs, place);',
+        wrong: 'firstFence(version, this.#token, entry, this.#ownFenceMs, nowMs, place);',
       },
     ],
     bias: storyOf(['fence raised while cut off']),
@@ -125,8 +125,8 @@ export const DEFECTS = [
     edits: [
       {
         file: 'worker/fence/own-renewals.ts',
-        right: 'const answerLimitMs = Math.max(renewEveryMs, ANSWER_MS_MIN, fenceAfterMs * ANSWER_SHARE);',
-        wrong: 'const answerLimitMs = Math.max(renewEveryMs, ANSWER_MS_MIN);',
+        right: 'this.#answerLimitMs = Math.max(deps.renewEveryMs, ANSWER_MS_MIN, deps.fenceAfterMs * ANSWER_SHARE);',
+        wrong: 'this.#answerLimitMs = Math.max(deps.renewEveryMs, ANSWER_MS_MIN);',
       },
     ],
     bias: storyOf(['answers late']),
@@ -170,8 +170,8 @@ export const DEFECTS = [
     edits: [
       {
         file: 'manager/dispatch/mirror/unanswered-writes.ts',
-        right: 'untouchedSinceMs: (key) => (touched.has(key) || open.has(key) || left.has(key) ? undefined : sinceBirthMs),',
-        wrong: 'untouchedSinceMs: (key) => (touched.has(key) || open.has(key) || left.has(key) ? undefined : 0),',
+        right: 'return this.#touched.has(key) || this.#open.has(key) || this.#left.has(key) ? undefined : this.#sinceBirthMs;',
+        wrong: 'return this.#touched.has(key) || this.#open.has(key) || this.#left.has(key) ? undefined : 0;',
       },
       {
         file: 'manager/dispatch/decisions/decide-missing-copy.ts',
@@ -267,8 +267,8 @@ export const DEFECTS = [
     edits: [
       {
         file: 'manager/admission/controllers/admission-writer.ts',
-        right: 'if (error instanceof ApiError) return await failed(reservation, error);',
-        wrong: 'if (error instanceof ApiError && isRefusal(error)) return await failed(reservation, error);',
+        right: 'if (error instanceof ApiError) return await this.#failed(reservation, error);',
+        wrong: 'if (error instanceof ApiError && isRefusal(error)) return await this.#failed(reservation, error);',
       },
       // A small world has as many as a large one has Jobs that fail.
       { file: 'manager/admission/controllers/admission-writer.ts', right: 'const WRITES_MAX = 64;', wrong: 'const WRITES_MAX = 1;' },
