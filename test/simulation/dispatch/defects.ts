@@ -180,8 +180,8 @@ export const DEFECTS = [
       },
       {
         file: 'manager/dispatch/mirror/unanswered-writes.ts',
-        right: 'const forMs = sinceMs !== undefined && sinceMs >= sinceBirthMs ? 0 : bornMs + LATE_WRITE_MS - nowMs;',
-        wrong: 'const forMs = sinceMs !== undefined && sinceMs >= sinceBirthMs ? 0 : -1;',
+        right: 'const forMs = sinceMs !== undefined && sinceMs >= this.#sinceBirthMs ? 0 : this.#bornMs + LATE_WRITE_MS - nowMs;',
+        wrong: 'const forMs = sinceMs !== undefined && sinceMs >= this.#sinceBirthMs ? 0 : -1;',
       },
     ],
     bias: { troubles: ['killed after a create'], fair: true },
