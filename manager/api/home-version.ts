@@ -1,7 +1,7 @@
 import { createHmac, timingSafeEqual } from 'node:crypto';
 import { formatHomeVersion, parseHomeVersion } from '../../shared/api/fence-leases.ts';
 import { isOlder, isResourceVersion } from '../../shared/kube/resource-version.ts';
-import type { RecordKeys } from './record-seal.ts';
+import type { RecordKey, RecordKeys } from './record-seal.ts';
 
 /** The manager and the home cluster whose resourceVersions are sealed. */
 export type HomeOfVersions = { readonly origin: string; readonly homeUid: string };
@@ -36,7 +36,7 @@ export const laterVersion = (one: string, other: string): string => (!isResource
 export const homeWasRestored = (seen: readonly string[], now: string): boolean => seen.some((version) => isOlder(now, version));
 
 /** The JSON list keeps its texts apart, also from those of other seals, which begin with another word. */
-const digest = (key: Uint8Array, { origin, homeUid }: HomeOfVersions, resourceVersion: string): Buffer =>
+const digest = (key: RecordKey, { origin, homeUid }: HomeOfVersions, resourceVersion: string): Buffer =>
   createHmac('sha256', key)
     .update(JSON.stringify(['switchyard.dev/home-version', origin, homeUid, resourceVersion]))
     .digest();

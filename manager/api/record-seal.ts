@@ -1,12 +1,15 @@
-import { createHmac, timingSafeEqual } from 'node:crypto';
+import { createHmac, type KeyObject, timingSafeEqual } from 'node:crypto';
 import { formatAdmissionRecord, type AdmissionRecord, type RecordStamp } from './records.ts';
 
-/** Keys of the manager, of at least 32 bytes each. */
+/** A key of the manager, of at least 32 bytes. Node is five times as fast with a KeyObject. */
+export type RecordKey = KeyObject | Uint8Array;
+
+/** Keys of the manager. */
 export type RecordKeys = {
   /** The key that seals. */
-  readonly current: Uint8Array;
+  readonly current: RecordKey;
   /** Keys that only verify: of earlier seals, or of a manager that already has another key. */
-  readonly others: readonly Uint8Array[];
+  readonly others: readonly RecordKey[];
 };
 
 /** The Job of a record. A record copied to another Job has an invalid seal. */
@@ -27,7 +30,7 @@ export function isSealed(keys: RecordKeys, job: SealedJob, record: AdmissionReco
 }
 
 /** The JSON list keeps its texts apart. Past admissions, by which nothing is decided, are not sealed. */
-function digest(key: Uint8Array, { namespace, name, uid }: SealedJob, record: AdmissionRecord, written: string): Buffer {
+function digest(key: RecordKey, { namespace, name, uid }: SealedJob, record: AdmissionRecord, written: string): Buffer {
   const { pastAdmissions: _past, ...decided } = record;
   return createHmac('sha256', key)
     .update(JSON.stringify(['switchyard.dev/admission', namespace, name, uid, formatAdmissionRecord(decided, { written })]))

@@ -1,4 +1,4 @@
-import { randomBytes } from 'node:crypto';
+import { createSecretKey, randomBytes } from 'node:crypto';
 import type { ObjectKey, Secret } from '../../shared/api/kubernetes.ts';
 import { MANAGER_FIELD_MANAGER, MANAGER_ID_ANNOTATION } from '../../shared/api/names.ts';
 import { SECRETS } from '../../shared/api/resources.ts';
@@ -89,7 +89,8 @@ function keysOf(secret: Secret): RecordKeys | string {
   if (short !== undefined) return `key "${short[0]}" of ${where} has ${short[1].length} bytes; write at least ${KEY_BYTES} random ones`;
   const current = keys.get(CURRENT_KEY);
   if (current === undefined) return `${where} has no key "${CURRENT_KEY}"; name the one that shall seal admission records so`;
-  return { current, others: [...keys].flatMap(([name, key]) => (name === CURRENT_KEY ? [] : [key])) };
+  const others = [...keys].flatMap(([name, key]) => (name === CURRENT_KEY ? [] : [createSecretKey(key)]));
+  return { current: createSecretKey(current), others };
 }
 
 const named = ({ namespace, name }: ObjectKey): string => `Secret ${namespace}/${name}`;

@@ -1,5 +1,5 @@
 import { createCipheriv, createDecipheriv, hkdfSync, randomBytes } from 'node:crypto';
-import type { RecordKeys } from '../api/record-seal.ts';
+import type { RecordKey, RecordKeys } from '../api/record-seal.ts';
 
 /** Seals what a browser keeps for the dashboard: nobody else can read or change it. */
 export interface CookieSeal {
@@ -19,7 +19,7 @@ const TAG_BYTES = 16;
  */
 export function createCookieSeal({ current, others }: RecordKeys, use: readonly string[]): CookieSeal {
   const label = JSON.stringify(['switchyard.dev/dashboard-cookie', ...use]);
-  const derived = (key: Uint8Array): Buffer => Buffer.from(hkdfSync('sha256', key, '', label, KEY_BYTES));
+  const derived = (key: RecordKey): Buffer => Buffer.from(hkdfSync('sha256', key, '', label, KEY_BYTES));
   const sealing = derived(current);
   const opening = [sealing, ...others.map(derived)];
   return {

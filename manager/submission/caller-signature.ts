@@ -2,7 +2,7 @@ import { createHmac, timingSafeEqual } from 'node:crypto';
 import { payloadHash } from '../../shared/api/payload-hash.ts';
 import type { CallerSignature } from '../../shared/api/submission-signature.ts';
 import { isJsonObject } from '../api/json-value.ts';
-import type { RecordKeys } from '../api/record-seal.ts';
+import type { RecordKey, RecordKeys } from '../api/record-seal.ts';
 import { sanitizeText } from '../api/sanitize-text.ts';
 
 /** A submission as it lies on the queue of a tenant. */
@@ -68,7 +68,7 @@ const cancelledBy = ({ tenant, key, submittedAt }: CancelledSubmission): readonl
   key,
   submittedAt,
 ];
-const digest = (secret: Uint8Array, sealedFor: readonly unknown[], user: string): Buffer =>
+const digest = (secret: RecordKey, sealedFor: readonly unknown[], user: string): Buffer =>
   createHmac('sha256', secret)
     .update(JSON.stringify([...sealedFor, user]))
     .digest();

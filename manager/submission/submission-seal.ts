@@ -1,7 +1,7 @@
 import { createHmac, timingSafeEqual } from 'node:crypto';
 import type { DeepReadonly, WorkObject } from '../../shared/api/kubernetes.ts';
 import { SHARED_TENANT, SUBMISSION_SEAL_ANNOTATION } from '../../shared/api/names.ts';
-import type { RecordKeys } from '../api/record-seal.ts';
+import type { RecordKey, RecordKeys } from '../api/record-seal.ts';
 import type { SubmissionRef } from './submission-queue.ts';
 
 /** The name that a Job is created under: its UID is not known before. */
@@ -27,7 +27,7 @@ export function isSealedSubmission({ current, others }: RecordKeys, { metadata }
 }
 
 /** Texts in a JSON list cannot run into one another; the first says what is sealed, because the key seals other things, too. */
-function digest(key: Uint8Array, { namespace, name }: NamedJob, { id, submittedAt, tenant, made }: SealedBy): Buffer {
+function digest(key: RecordKey, { namespace, name }: NamedJob, { id, submittedAt, tenant, made }: SealedBy): Buffer {
   const parts: unknown[] = ['switchyard.dev/submission', namespace, name, id, submittedAt];
   if (tenant !== SHARED_TENANT) parts.push(tenant);
   // A list, so that it is not taken for a tenant.

@@ -69,7 +69,7 @@ export const aRecord = (parts: Partial<AdmissionRecord> = {}): AdmissionRecord =
 });
 
 /** The keys of the managers in tests that write records themselves. */
-export const TEST_RECORD_KEYS: RecordKeys = { current: Buffer.alloc(32, 'k'), others: [] };
+export const TEST_RECORD_KEYS = { current: Buffer.alloc(32, 'k'), others: [] } satisfies RecordKeys;
 
 /** The text of a record that such a manager has made for a Job. */
 export const sealedFor = (job: Job, record: Partial<AdmissionRecord> = {}, written = '2026-01-01T00:00:00.000Z'): string =>

@@ -1,6 +1,7 @@
+import { KeyObject } from 'node:crypto';
 import { describe, expect, test } from 'vitest';
 import { recordKeys } from '../../../../manager/process/record-key.ts';
-import type { RecordKeys } from '../../../../manager/api/record-seal.ts';
+import type { RecordKey, RecordKeys } from '../../../../manager/api/record-seal.ts';
 import { ADMISSION_ANNOTATION } from '../../../../shared/api/names.ts';
 import { JOBS, NAMESPACES, SECRETS } from '../../../../shared/api/resources.ts';
 import type { KubeClient } from '../../../../shared/kube/client.ts';
@@ -14,16 +15,22 @@ import { JOB_KIND } from '../../../../manager/work-kind/job/job-kind.ts';
 const SECRET = { namespace: 'system', name: 'record-key' };
 const random = (letter: string): string => Buffer.alloc(32, letter).toString('base64');
 
+type KeyBytes = { readonly current: Uint8Array; readonly others: readonly Uint8Array[] };
+const bytesOf = ({ current, others }: RecordKeys): KeyBytes => {
+  const exported = (key: RecordKey): Uint8Array => (key instanceof KeyObject ? key.export() : key);
+  return { current: exported(current), others: others.map(exported) };
+};
+
 async function aWorld() {
   const clock = new FakeClock();
   const { client } = await startCluster(clock);
   for (const name of ['system', 'team']) await client.create(NAMESPACES, { metadata: { name } });
   const problems: string[] = [];
-  const start = (over: KubeClient = client): { readonly keys: Promise<RecordKeys | undefined>; found(): RecordKeys | undefined } => {
-    let found: RecordKeys | undefined;
+  const start = (over: KubeClient = client): { readonly keys: Promise<KeyBytes | undefined>; found(): KeyBytes | undefined } => {
+    let found: KeyBytes | undefined;
     const onMissing = (problem: string) => problems.push(problem);
     const deps = { kind: JOB_KIND, client: over, secret: SECRET, origin: 'm1', onMissing, clock, log: silentLogger };
-    const keys = recordKeys(deps, new AbortController().signal).then((each) => (found = each));
+    const keys = recordKeys(deps, new AbortController().signal).then((each) => (found = each && bytesOf(each)));
     return { keys, found: () => found };
   };
   return { clock, client, problems, start };
