@@ -23,8 +23,8 @@ export type FairSearch<C extends FairCandidate> = {
   /** The first strategy considers all candidates, the second those that the first has passed over. */
   readonly strategies: readonly FairStrategy[];
   /**
-   * The ClusterQueue for which fair sharing has preempted the preemptor. It gives back only what leaves it with as much as the preemptor's
-   * side has then: by the other strategy, two queues could preempt each other without end (kueue issue 14543 is one way).
+   * The ClusterQueue for which the preemptor was preempted. It gives back only what leaves it with as much as the preemptor's side has then:
+   * by the other strategy, two Jobs could preempt each other in turns.
    */
   readonly preemptedFor?: string | undefined;
   /** The current usage; not changed. */

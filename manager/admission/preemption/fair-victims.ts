@@ -2,7 +2,6 @@ import { compareAdmitted, type Admitted } from '../workload/admitted-index.ts';
 import { hasNoVictimElsewhere } from './fair-bound.ts';
 import { fairPreemption, type FairCandidate, type FairRule, type FairSearch } from './fair-preemption.ts';
 import { mostUsedFirst } from '../fair-sharing/local-queue-order.ts';
-import type { Workload } from '../workload/workload.ts';
 import type { CandidateSearch } from './preemption-candidates.ts';
 import { highestInQueue, mayReclaimFrom, eligibilityInQueue } from './preemption-rules.ts';
 import { isBorrowingAny, type QuotaNode } from '../quota/quota-tree.ts';
@@ -30,7 +29,7 @@ export function findFairVictims(search: FairVictimSearch): readonly { readonly a
     candidatesOf: (queue) => candidatesOf(search, queue),
     compare: (a, b) => compareCandidates(a, b, node),
     strategies,
-    preemptedFor: preemptedFor(preemptor.workload),
+    preemptedFor: preemptor.workload.record?.preempted?.clusterQueue,
     usage,
     fits,
     remove: (from, { admitted }) => takeAway(admitted, from),
@@ -38,10 +37,6 @@ export function findFairVictims(search: FairVictimSearch): readonly { readonly a
   });
   return victims.length === 0 ? undefined : victims.map(({ candidate, rule }) => ({ admitted: candidate.admitted, rule }));
 }
-
-const preemptedFor = ({ record }: Pick<Workload, 'record'>): string | undefined =>
-  record?.preempted?.rule === FAIR_RULE ? record.preempted.clusterQueue : undefined;
-const FAIR_RULE: FairRule = 'InCohortFairSharing';
 
 const displacesItsOwn = ({ preemptor, admitted }: FairVictimSearch): boolean =>
   preemptor.queue.preemption.withinClusterQueue !== 'Never' && admitted.holdsAny(preemptor.queue.name, highestInQueue(preemptor));

@@ -80,6 +80,8 @@ export function createPendingQueues(usageOf: (localQueue: string) => number | un
   return new Queues(usageOf);
 }
 
+const FOLLOWED_MAX = 8;
+
 class Queues implements PendingQueues {
   readonly #usageOf: (localQueue: string) => number | undefined;
   readonly #queues = new Map<string, PendingQueue>();
@@ -98,6 +100,8 @@ class Queues implements PendingQueues {
   readonly #ended = new EndedClaims();
   readonly #claims = createClaimsByQueue(this.#rootOf, (entry) => this.#ended.add(entry));
   readonly #awaiting = new ClaimWaiters(this.#rootOf);
+  /** How often a ClusterQueue was nominated from again because claims had ended, since capacity became free. */
+  readonly #followed = new Map<PendingQueue, number>();
   #revisionMs: number | undefined;
 
   constructor(usageOf: (localQueue: string) => number | undefined) {
@@ -217,12 +221,12 @@ class Queues implements PendingQueues {
   }
 
   wake(roots: Iterable<string>): void {
-    this.#claims.capacityFreed();
+    this.#capacityFreed();
     for (const root of roots) this.#parked.quotaFreed(root);
   }
 
   wakeWaitingForCluster(): void {
-    this.#claims.capacityFreed();
+    this.#capacityFreed();
     this.#parked.roomFreed();
   }
 
@@ -334,13 +338,30 @@ class Queues implements PendingQueues {
 
   /** Capacity of claims that have ended is free for other Workloads, once all decisions of the cycle are recorded. */
   #followEndedClaims(): void {
-    const ended = this.#ended.forgiveBlocked(this.#rootOf, this.#forgive);
+    const ended = this.#ended.forgiveBlocked(this.#rootOf, (queue, hasEnded) => {
+      if (this.#mayFollow(queue)) this.#forgive(queue, hasEnded);
+    });
     if (ended === undefined) return;
     for (const root of ended.roots) this.#parked.claimEnded(root, ended.heldRoom);
     for (const root of ended.roots) this.#placeNextClaim(root);
     // The next one may be expected to start first where the reservation has ended.
     const next = this.#queues.get(this.#claims.firstIdle()?.clusterQueue ?? '');
-    if (next !== undefined) this.#nominateAgain(next, ({ waitsFor }) => waitsFor !== 'setup');
+    if (next !== undefined && this.#mayFollow(next)) this.#nominateAgain(next, ({ waitsFor }) => waitsFor !== 'setup');
+  }
+
+  /**
+   * Claims can chase each other from cluster to cluster, each ended by the next. So the Workloads of a ClusterQueue are nominated again for
+   * ended claims only so often until capacity becomes free; where a claim waits for capacity, that comes.
+   */
+  #mayFollow(queue: PendingQueue): boolean {
+    const times = (this.#followed.get(queue) ?? 0) + 1;
+    this.#followed.set(queue, times);
+    return times <= FOLLOWED_MAX;
+  }
+
+  #capacityFreed(): void {
+    this.#followed.clear();
+    this.#claims.capacityFreed();
   }
 
   #placeNextClaim(root: string): void {
@@ -349,7 +370,7 @@ class Queues implements PendingQueues {
     const { queue: next, nominated } = first;
     if (!this.#claims.hasPlaceFor({ clusterQueue: next.name, queued: nominated.head }, nominated.borrowing, root)) return;
     this.#awaiting.delete(next);
-    this.#nominateAgain(next, ({ waitsFor }) => waitsFor !== 'setup');
+    if (this.#mayFollow(next)) this.#nominateAgain(next, ({ waitsFor }) => waitsFor !== 'setup');
   }
 
   /** The Workload for which the ClusterQueue has others preempted. */
