@@ -23,8 +23,8 @@ export type FairSearch<C extends FairCandidate> = {
   /** The first strategy considers all candidates, the second those that the first has passed over. */
   readonly strategies: readonly FairStrategy[];
   /**
-   * The ClusterQueue for which the preemptor was preempted. It gives back only what leaves it with as much as the preemptor's side has then:
-   * by the other strategy, two Jobs could preempt each other in turns.
+   * The ClusterQueue for which the preemptor was preempted. It gives back only what leaves it with as much as the preemptor's side has
+   * then: by the other strategy, two Jobs could preempt each other in turns.
    */
   readonly preemptedFor?: string | undefined;
   /** The current usage; not changed. */
@@ -61,8 +61,11 @@ type State<C> = {
   readonly sharesBefore: (node: QuotaNode) => Share;
   readonly borrowersBefore: (cohort: QuotaNode) => readonly QuotaNode[];
   readonly above: ReadonlySet<QuotaNode>;
-  victims: FairVictim<C>[];
+  victims: Chosen<C>[];
 };
+
+/** A victim, and the strategy by which it was chosen; undefined if it was chosen whatever the shares. */
+type Chosen<C> = FairVictim<C> & { readonly strategy: FairStrategy | undefined };
 
 function stateOf<C extends FairCandidate>({ preemptor, usage }: FairSearch<C>): State<C> {
   const shared = usage.fork();
@@ -117,7 +120,7 @@ function runFirst<C extends FairCandidate>(
   for (let target = targets.next(); target !== undefined; target = targets.next()) {
     const { queue } = target;
     if (queue === own || takesBackItsOwn) {
-      take(search, state, target.pop(), queue === own ? 'InClusterQueue' : 'InCohortReclamation');
+      take(search, state, target.pop(), queue === own ? 'InClusterQueue' : 'InCohortReclamation', undefined);
       if (search.fits(state.rest)) return { fits: true, spared };
       continue;
     }
@@ -134,7 +137,7 @@ function runFirst<C extends FairCandidate>(
         spare(queue, () => candidate);
         continue;
       }
-      take(search, state, candidate, 'InCohortFairSharing');
+      take(search, state, candidate, 'InCohortFairSharing', strategyFor(search, queue, strategy));
       if (search.fits(state.rest)) return { fits: true, spared };
       // Another ClusterQueue may have the highest share now.
       break;
@@ -154,7 +157,7 @@ function runSecond<C extends FairCandidate>(search: FairSearch<C>, state: State<
     skipped: () => undefined,
   });
   for (let target = targets.next(); target !== undefined; target = targets.next()) {
-    take(search, state, target.pop(), 'InCohortFairSharing');
+    take(search, state, target.pop(), 'InCohortFairSharing', FairStrategy.LessThanInitialShare);
     if (search.fits(state.rest)) return true;
   }
   return false;
@@ -181,24 +184,48 @@ function allows(strategy: FairStrategy, preemptor: Share, before: Share, after: 
   }
 }
 
-function take<C extends FairCandidate>(search: FairSearch<C>, state: State<C>, candidate: C, rule: FairRule): void {
+function take<C extends FairCandidate>(
+  search: FairSearch<C>,
+  state: State<C>,
+  candidate: C,
+  rule: FairRule,
+  strategy: FairStrategy | undefined,
+): void {
   search.remove(state.shared, candidate);
   search.remove(state.rest, candidate);
   for (let node: QuotaNode | undefined = candidate.queue; node !== undefined; node = node.parent) state.shares.set(node, undefined);
-  state.victims.push({ candidate, rule });
+  state.victims.push({ candidate, rule, strategy });
 }
 
-/** Puts back, from the last but one to the first, the victims that the preemptor does not need. */
-function fillBack<C extends FairCandidate>(search: FairSearch<C>, { rest, victims }: State<C>): readonly FairVictim<C>[] {
-  const last = victims.length - 1;
-  const needed = victims.filter((_, index) => index === last);
+/**
+ * Puts back, from the last but one to the first, the victims that the preemptor does not need. One of its own ClusterQueue stays where its
+ * share would grow so far that another victim could not have been chosen: the two could preempt each other without end (Kueue's issue 14543).
+ */
+function fillBack<C extends FairCandidate>(search: FairSearch<C>, { rest, above, victims }: State<C>): readonly FairVictim<C>[] {
+  const own = search.preemptor.queue;
+  let needed: readonly Chosen<C>[] = victims;
   for (const victim of victims.slice(0, -1).toReversed()) {
+    const others = needed.filter((each) => each !== victim);
     search.restore(rest, victim.candidate);
-    if (search.fits(rest)) continue;
-    search.remove(rest, victim.candidate);
-    needed.unshift(victim);
+    if (search.fits(rest) && (victim.candidate.queue !== own || areAllowed(search, above, others))) needed = others;
+    else search.remove(rest, victim.candidate);
   }
-  return needed;
+  return needed.map(({ candidate, rule }) => ({ candidate, rule }));
+}
+
+/** Whether each of these victims may be chosen, one after the other. */
+function areAllowed<C extends FairCandidate>(search: FairSearch<C>, above: ReadonlySet<QuotaNode>, chosen: readonly Chosen<C>[]): boolean {
+  const { queue: own, charges } = search.preemptor;
+  const shared = search.usage.fork();
+  for (const [key, amount] of charges) addUsage(own, shared, key, amount);
+  return chosen.every(({ candidate, strategy }) => {
+    const sides = sidesOf(own, candidate.queue, above);
+    const before = strategy && shareOf(sides.target, shared);
+    const preemptor = strategy && shareOf(sides.preemptor, shared);
+    search.remove(shared, candidate);
+    if (strategy === undefined || before === undefined || preemptor === undefined) return true;
+    return allows(strategy, preemptor, before, () => shareOf(sides.target, shared));
+  });
 }
 
 function shareIn<C>({ shares, shared, sharesBefore }: State<C>, node: QuotaNode): Share {

@@ -248,6 +248,20 @@ describe('preemption with fair sharing, in three queues of 3 cpu each', () => {
   });
 });
 
+test('one of its own queue goes, though it would fit without, where another was taken for the share that this leaves', () => {
+  const running: readonly Running[] = [
+    ['a-low', 'a', 2, -1],
+    ['a-usual', 'a', 1],
+    ['b-first', 'b', 3],
+    ['b-second', 'b', 3],
+  ];
+  // With a-low, queue a would have as much as queue b had before, and a Job of b could take its place back.
+  expect(preempted({ tree: three(), running, wants: { queue: 'a', cpu: 3 } })).toEqual([
+    'a-low InClusterQueue',
+    'b-first InCohortFairSharing',
+  ]);
+});
+
 describe('a Job that was preempted for another queue', () => {
   const running: readonly Running[] = [...units('a', 3), ['b-middle', 'b', 2], ['b-small', 'b', 1], ['b-usual', 'b', 3]];
   const takes = (cpu: number, preemptedFor?: string, strategies = BOTH): string[] =>
@@ -406,7 +420,7 @@ describe('whatever is running', () => {
     strategies: fc.constantFrom(BOTH, [FairStrategy.LessThanInitialShare], [FairStrategy.LessThanOrEqualToFinalShare]),
   });
 
-  test('the victims make it fit, each of them is needed for it, and those of other queues borrowed', () => {
+  test('the victims make it fit, each that borrowed is needed for it, and all are where nobody is taken from others by shares', () => {
     fc.assert(
       fc.property(worlds, ({ weights, running, wants, strategies }) => {
         const quota = { cpu: 3 };
@@ -429,7 +443,10 @@ describe('whatever is running', () => {
         fc.pre(asked > available(own, tree.usage, CPU));
         if (victims.length === 0) return;
         expect(asked).toBeLessThanOrEqual(available(own, after, CPU));
+        const isByShares = victims.some(({ rule }) => rule === 'InCohortFairSharing');
         for (const { candidate } of victims) {
+          // Those of its own queue may have to go for the shares alone.
+          if (candidate.queue === own && isByShares) continue;
           restore(after, candidate);
           expect(asked).toBeGreaterThan(available(own, after, CPU));
           remove(after, candidate);
