@@ -199,7 +199,7 @@ function take<C extends FairCandidate>(
 
 /**
  * Puts back, from the last but one to the first, the victims that the preemptor does not need. One of its own ClusterQueue stays where its
- * share would grow so far that another victim could not have been chosen: the two could preempt each other without end (Kueue's issue 14543).
+ * share would grow so far that another victim could not have been chosen: the two could preempt each other in turns (Kueue issue 14543).
  */
 function fillBack<C extends FairCandidate>(search: FairSearch<C>, { rest, above, victims }: State<C>): readonly FairVictim<C>[] {
   const own = search.preemptor.queue;
