@@ -80,6 +80,7 @@ export function createPendingQueues(usageOf: (localQueue: string) => number | un
   return new Queues(usageOf);
 }
 
+/** Claims that follow each other settle after two or three; see `#mayFollow`. */
 const FOLLOWED_MAX = 8;
 
 class Queues implements PendingQueues {
@@ -129,7 +130,10 @@ class Queues implements PendingQueues {
 
   delete(key: string): void {
     const entry = this.#take(key);
-    if (entry !== undefined && this.#claims.get(entry.queue.name)?.queued === entry.queued) this.#claims.delete(entry.queue.name);
+    if (entry === undefined || this.#claims.get(entry.queue.name)?.queued !== entry.queued) return;
+    // No decision of a cycle has ended this claim.
+    this.#followed.clear();
+    this.#claims.delete(entry.queue.name);
   }
 
   has(key: string): boolean {
@@ -231,10 +235,12 @@ class Queues implements PendingQueues {
   }
 
   wakeAfterClusterChange(): void {
+    this.#capacityFreed();
     for (const queue of this.#queues.values()) this.#nominateAgain(queue, ({ waitsFor }) => waitsFor !== 'quota');
   }
 
   wakeAll(clusterQueues?: Iterable<string>): void {
+    this.#capacityFreed();
     const concerned =
       clusterQueues === undefined ? this.#queues.values() : [...clusterQueues].flatMap((name) => this.#queues.get(name) ?? []);
     for (const queue of concerned) this.#nominateAgain(queue, () => true);

@@ -120,6 +120,20 @@ test('a claim that ends wakes Workloads of other trees only where it held room, 
   expect(headOf(queues)).toEqual(['behind room']);
 });
 
+test('a Workload behind a claim is nominated again each time that a user deletes the one that claims', () => {
+  const queues = createPendingQueues();
+  const claiming: Inadmissibility = { ...noCluster, claim: { cluster: 'eu', flavors: [], borrowing: 0 } };
+  const behind: Inadmissibility = { reason: 'BehindOtherQueues', message: 'kept', waitsFor: 'cluster' };
+  queues.add('behind', false, queued(aWorkload('behind'), 100));
+  for (let time = 0; time < 20; time++) {
+    queues.add('claims', false, queued(aWorkload(`claims-${time}`), time));
+    for (const head of queues.heads()) queues.markInadmissible(head, head.clusterQueue === 'claims' ? claiming : behind);
+    expect(headOf(queues)).toEqual([]);
+    queues.delete(`team/claims-${time}`);
+    expect(headOf(queues)).toEqual(['behind']);
+  }
+});
+
 describe('StrictFIFO', () => {
   test('a first Job that does not fit blocks all behind it, and they are told so', () => {
     const queues = createPendingQueues();
