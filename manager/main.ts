@@ -178,7 +178,7 @@ async function openOutlets(settings: Settings, homeClient: HomeClient, log: Logg
   };
 }
 
-/** What flags say of the manager alone. `namespace`: its own. */
+/** Flags of the manager alone. `namespace`: its own. */
 function flagDeps(settings: Settings, namespace: string) {
   const { managerId, recordKeySecret } = settings;
   return {
@@ -204,7 +204,7 @@ function flagDeps(settings: Settings, namespace: string) {
   };
 }
 
-/** What the servers of this program are made of. */
+/** The parts of which the servers of this program are made. */
 type Serving = {
   readonly settings: Settings;
   readonly homeClient: HomeClient;

@@ -211,7 +211,7 @@ class AssembledManager implements Manager {
   }
 
   #onWentBack(error: Error): void {
-    // What was decided on what did not happen must not be written.
+    // Decisions that rest on what did not happen must not be written.
     this.#deposed.abort(error);
     this.#restored.abort(new Error('the manager cluster went back in time; the manager starts anew', { cause: error }));
   }

@@ -79,7 +79,7 @@ export function placeReading(deps: PlaceReadingDeps, user: KubeUser, seen: Right
   };
 }
 
-/** Who reads, and where. */
+/** The viewer, and the place that is read. */
 type Reader = { readonly deps: PlaceReadingDeps; readonly user: KubeUser; readonly seen: Rights };
 
 function queueReading(reader: Reader): Pick<PlaceReading, 'queue' | 'queueTimeLine'> {

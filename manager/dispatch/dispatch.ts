@@ -118,7 +118,7 @@ export interface Dispatch {
   placeOf(localKey: string): string | undefined;
 }
 
-/** What is told of the changes of one cluster. */
+/** Calls for the changes of one cluster. */
 type ClusterChanges = Pick<RemoteClusterOptions, Extract<keyof RemoteClusterOptions, `on${string}Changed` | 'onFault' | 'onRestored'>>;
 
 const NO_WAITERS: ObjectWaiters = { isNeeded: () => false, changed: () => undefined };

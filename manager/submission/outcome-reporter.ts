@@ -53,7 +53,7 @@ export function createOutcomeReporter(deps: OutcomeReporterDeps): OutcomeReporte
   return new EndReporter(deps);
 }
 
-/** What is still to be told. */
+/** Outcomes that are still to be reported. */
 type Untold = { readonly ref: EndedAttempt; readonly uid: string; readonly outcome: Outcome; readonly sinceMs: number };
 
 class EndReporter implements OutcomeReporter {

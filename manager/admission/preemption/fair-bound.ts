@@ -1,7 +1,7 @@
 import { ZERO } from '../../api/amount.ts';
-import { compareShares, shareOf, sharesIn, type Share } from './fair-sharing.ts';
+import { compareShares, shareOf, sharesIn, usageWith, type Share } from './fair-sharing.ts';
 import type { FairCandidate, FairSearch } from './fair-preemption.ts';
-import { addUsage, wouldBorrow, type QuotaNode } from '../quota/quota-tree.ts';
+import { wouldBorrow, type QuotaNode } from '../quota/quota-tree.ts';
 import type { Usage } from '../quota/usage.ts';
 
 /**
@@ -10,12 +10,12 @@ import type { Usage } from '../quota/usage.ts';
  * strategy. Without such a side there is no first victim, and so none at all.
  */
 export function hasNoVictimElsewhere({
-  preemptor: { queue, charges },
+  preemptor,
   contested,
   usage,
 }: Pick<FairSearch<FairCandidate>, 'preemptor' | 'contested' | 'usage'>): boolean {
-  const shared = usage.fork();
-  for (const [key, amount] of charges) addUsage(queue, shared, key, amount);
+  const { queue } = preemptor;
+  const shared = usageWith(preemptor, usage);
   if ([...contested].every((key) => !wouldBorrow(queue, shared, key, ZERO))) return false;
   const heaviestIn = usage.derived(heaviestChildren);
   for (let side = queue; side.parent !== undefined; side = side.parent) {

@@ -1,8 +1,8 @@
 import { ZERO } from '../../api/amount.ts';
-import { compareShares, isBorrowing, shareOf, sharesIn, shareWithout, type Share } from './fair-sharing.ts';
+import { compareShares, isBorrowing, shareOf, sharesIn, shareWithout, usageWith, type Share } from './fair-sharing.ts';
 import { FairStrategy } from '../fair-sharing/fair-strategy.ts';
 import type { Charge } from '../flavors/flavor-assigner.ts';
-import { addUsage, wouldBorrow, type FlavorResource, type QuotaNode } from '../quota/quota-tree.ts';
+import { wouldBorrow, type FlavorResource, type QuotaNode } from '../quota/quota-tree.ts';
 import type { Usage } from '../quota/usage.ts';
 
 /** The rule under which a victim was chosen, in Kueue's words. */
@@ -68,8 +68,7 @@ type State<C> = {
 type Chosen<C> = FairVictim<C> & { readonly strategy: FairStrategy | undefined };
 
 function stateOf<C extends FairCandidate>({ preemptor, usage }: FairSearch<C>): State<C> {
-  const shared = usage.fork();
-  for (const [key, amount] of preemptor.charges) addUsage(preemptor.queue, shared, key, amount);
+  const shared = usageWith(preemptor, usage);
   const above = pathAbove(preemptor.queue);
   const shares = new Map([preemptor.queue, ...above].map((node) => [node, undefined]));
   return {
@@ -127,17 +126,14 @@ function runFirst<C extends FairCandidate>(
     const sides = sidesOf(own, queue, state.above);
     const preemptorShare = shareIn(state, sides.preemptor);
     const before = shareIn(state, sides.target);
+    const applied = hasPreempted(search, queue) ? FairStrategy.LessThanOrEqualToFinalShare : strategy;
     while (!target.isEmpty()) {
       const candidate = target.pop();
-      if (
-        !allows(strategyFor(search, queue, strategy), preemptorShare, before, () =>
-          shareWithout(sides.target, queue, state.shared, candidate.charges),
-        )
-      ) {
+      if (!allows(applied, preemptorShare, before, () => shareWithout(sides.target, queue, state.shared, candidate.charges))) {
         spare(queue, () => candidate);
         continue;
       }
-      take(search, state, candidate, 'InCohortFairSharing', strategyFor(search, queue, strategy));
+      take(search, state, candidate, 'InCohortFairSharing', applied);
       if (search.fits(state.rest)) return { fits: true, spared };
       // Another ClusterQueue may have the highest share now.
       break;
@@ -169,11 +165,8 @@ function compareSides<C>(state: State<C>, preemptor: QuotaNode, target: QuotaNod
   return compareShares(shareIn(state, sides.preemptor), shareIn(state, sides.target));
 }
 
-const hasPreempted = ({ preemptedFor }: { readonly preemptedFor?: string | undefined }, { clusterQueue }: QuotaNode): boolean =>
+const hasPreempted = ({ preemptedFor }: Pick<FairSearch<FairCandidate>, 'preemptedFor'>, { clusterQueue }: QuotaNode): boolean =>
   clusterQueue !== undefined && clusterQueue === preemptedFor;
-
-const strategyFor = (search: { readonly preemptedFor?: string | undefined }, queue: QuotaNode, strategy: FairStrategy): FairStrategy =>
-  hasPreempted(search, queue) ? FairStrategy.LessThanOrEqualToFinalShare : strategy;
 
 function allows(strategy: FairStrategy, preemptor: Share, before: Share, after: () => Share): boolean {
   switch (strategy) {
@@ -215,16 +208,12 @@ function fillBack<C extends FairCandidate>(search: FairSearch<C>, { rest, above,
 
 /** Whether each of these victims may be chosen, one after the other. */
 function areAllowed<C extends FairCandidate>(search: FairSearch<C>, above: ReadonlySet<QuotaNode>, chosen: readonly Chosen<C>[]): boolean {
-  const { queue: own, charges } = search.preemptor;
-  const shared = search.usage.fork();
-  for (const [key, amount] of charges) addUsage(own, shared, key, amount);
+  const shared = usageWith(search.preemptor, search.usage);
   return chosen.every(({ candidate, strategy }) => {
-    const sides = sidesOf(own, candidate.queue, above);
-    const before = strategy && shareOf(sides.target, shared);
-    const preemptor = strategy && shareOf(sides.preemptor, shared);
+    const sides = sidesOf(search.preemptor.queue, candidate.queue, above);
+    const [preemptor, before] = [shareOf(sides.preemptor, shared), shareOf(sides.target, shared)];
     search.remove(shared, candidate);
-    if (strategy === undefined || before === undefined || preemptor === undefined) return true;
-    return allows(strategy, preemptor, before, () => shareOf(sides.target, shared));
+    return strategy === undefined || allows(strategy, preemptor, before, () => shareOf(sides.target, shared));
   });
 }
 

@@ -1,6 +1,6 @@
 import { minus, plus, ZERO, type Amount } from '../../api/amount.ts';
 import type { Charge } from '../flavors/flavor-assigner.ts';
-import { splitFlavorResource, usageAfter, usageWithout, type FlavorResource, type QuotaNode } from '../quota/quota-tree.ts';
+import { addUsage, splitFlavorResource, usageAfter, usageWithout, type FlavorResource, type QuotaNode } from '../quota/quota-tree.ts';
 import type { Usage } from '../quota/usage.ts';
 
 /**
@@ -27,6 +27,13 @@ export const shareAfter = (node: QuotaNode, queue: QuotaNode, usage: Usage, char
 /** The same once the ClusterQueue has given these charges back. */
 export const shareWithout = (node: QuotaNode, queue: QuotaNode, usage: Usage, charges: readonly Charge[]): Share =>
   shareWith(node, (key) => usageWithout(node, queue, usage, key, chargedTo(charges, key)));
+
+/** A usage of its own, with these charges to a ClusterQueue. */
+export function usageWith({ queue, charges }: { readonly queue: QuotaNode; readonly charges: readonly Charge[] }, usage: Usage): Usage {
+  const charged = usage.fork();
+  for (const [key, amount] of charges) addUsage(queue, charged, key, amount);
+  return charged;
+}
 
 const chargedTo = (charges: readonly Charge[], key: FlavorResource): Amount =>
   charges.reduce((sum, [charged, amount]) => (charged === key ? plus(sum, amount) : sum), ZERO);

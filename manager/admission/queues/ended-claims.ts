@@ -12,8 +12,26 @@ export class EndedClaims {
   /** The blocked ClusterQueues, by what claims have taken from them. */
   readonly #behindOthers = { quota: new Set<PendingQueue>(), cluster: new Set<PendingQueue>() };
 
+  /** How often a ClusterQueue was nominated from again because claims had ended. */
+  readonly #followed = new Map<PendingQueue, number>();
+
   add(claim: ClaimOfHead): void {
     this.#ended.push(claim);
+  }
+
+  /**
+   * Counts that the Workloads of a ClusterQueue are nominated again for ended claims. Claims can chase each other from cluster to cluster,
+   * each ended by the next. So that is done only so often until capacity becomes free; where a claim waits for capacity, that comes.
+   */
+  mayFollow(queue: PendingQueue): boolean {
+    const times = (this.#followed.get(queue) ?? 0) + 1;
+    this.#followed.set(queue, times);
+    return times <= FOLLOWED_MAX;
+  }
+
+  /** Capacity has become free, or a claim has ended by no decision of a cycle. */
+  followAnew(): void {
+    this.#followed.clear();
   }
 
   /** A Workload of the ClusterQueue does not fit. */
@@ -42,17 +60,21 @@ export class EndedClaims {
       if (!roots.has(rootOf(queue.name)) || !concerns(queue)) continue;
       quota.delete(queue);
       cluster.delete(queue);
-      forgive(queue, isBehindOthers);
+      if (this.mayFollow(queue)) forgive(queue, isBehindOthers);
     }
     // Other trees do not share the quota, only the room.
     for (const queue of heldRoom ? cluster : []) {
       if (!concerns(queue)) continue;
       cluster.delete(queue);
-      forgive(queue, (inadmissibility) => isBehindOthers(inadmissibility) && inadmissibility.waitsFor === 'cluster');
+      if (this.mayFollow(queue))
+        forgive(queue, (inadmissibility) => isBehindOthers(inadmissibility) && inadmissibility.waitsFor === 'cluster');
     }
     return { roots, heldRoom };
   }
 }
+
+/** Claims that follow each other settle after two or three. */
+const FOLLOWED_MAX = 8;
 
 /** Drops the failures of a ClusterQueue for which `hasEnded` is true. */
 type Forgive = (queue: PendingQueue, hasEnded: (inadmissibility: Inadmissibility) => boolean) => void;

@@ -1,3 +1,4 @@
+import { QuotaReservedReason } from '../../api/reasons.ts';
 import type { Inadmissibility } from '../scheduling/decision.ts';
 import { compareQueued, type Nominated, type QueuedWorkload } from '../workload/ordering.ts';
 import type { CapacityBounds } from '../scheduling/capacity-bounds.ts';
@@ -150,6 +151,13 @@ export class PendingQueue {
       if (obstacle === 'cluster') found = obstacle;
     }
     return found;
+  }
+
+  /** The reason for Workloads behind a blocked first Workload. It names no Workload, so that it stays true while the queue moves. */
+  behind({ waitsFor, reason }: Inadmissibility): Inadmissibility {
+    const why =
+      reason === QuotaReservedReason.Preempting ? 'waits until those that it preempts have stopped' : 'does not fit yet (StrictFIFO)';
+    return { reason: QuotaReservedReason.BehindEarlierJob, message: `an earlier Job of cluster queue ${this.name} ${why}`, waitsFor };
   }
 
   #laneOf({ workload: { namespace, queue } }: QueuedWorkload): string {

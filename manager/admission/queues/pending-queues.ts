@@ -1,6 +1,5 @@
 import { IndexedHeap } from '../../../shared/kube/indexed-heap.ts';
 import { omitUndefined } from '../../../shared/runtime/omit-undefined.ts';
-import { QuotaReservedReason } from '../../api/reasons.ts';
 import type { Claim, Head, Inadmissibility } from '../scheduling/decision.ts';
 import { compareNominated, type QueuedWorkload } from '../workload/ordering.ts';
 import { EVERYTHING_MAY_FIT, type CapacityBounds } from '../scheduling/capacity-bounds.ts';
@@ -19,9 +18,7 @@ import { createClaimsByQueue, type BorrowingOfClaims, type ClaimOfHead } from '.
  *
  * The first Workload of a ClusterQueue is nominated at least once, whatever is free, because it may get a claim. A StrictFIFO queue is
  * blocked by its first Workload, unless that waits for a change of queues or clusters: such a Workload is skipped, because *never* is not
- * *not now*. Any queue is blocked by a Workload that waits for its preempted Workloads to stop.
- *
- * All state is in memory and derived from Jobs.
+ * *not now*. Any queue is blocked by a Workload that waits for its preempted Workloads to stop. All state is in memory and derived from Jobs.
  */
 export interface PendingQueues {
   /**
@@ -80,9 +77,6 @@ export function createPendingQueues(usageOf: (localQueue: string) => number | un
   return new Queues(usageOf);
 }
 
-/** Claims that follow each other settle after two or three; see `#mayFollow`. */
-const FOLLOWED_MAX = 8;
-
 class Queues implements PendingQueues {
   readonly #usageOf: (localQueue: string) => number | undefined;
   readonly #queues = new Map<string, PendingQueue>();
@@ -101,8 +95,6 @@ class Queues implements PendingQueues {
   readonly #ended = new EndedClaims();
   readonly #claims = createClaimsByQueue(this.#rootOf, (entry) => this.#ended.add(entry));
   readonly #awaiting = new ClaimWaiters(this.#rootOf);
-  /** How often a ClusterQueue was nominated from again because claims had ended, since capacity became free. */
-  readonly #followed = new Map<PendingQueue, number>();
   #revisionMs: number | undefined;
 
   constructor(usageOf: (localQueue: string) => number | undefined) {
@@ -132,7 +124,7 @@ class Queues implements PendingQueues {
     const entry = this.#take(key);
     if (entry === undefined || this.#claims.get(entry.queue.name)?.queued !== entry.queued) return;
     // No decision of a cycle has ended this claim.
-    this.#followed.clear();
+    this.#ended.followAnew();
     this.#claims.delete(entry.queue.name);
   }
 
@@ -221,7 +213,7 @@ class Queues implements PendingQueues {
     const first = preemptor ?? queue.first();
     const goesBefore = first === undefined || queue.compare(queued, first) <= 0;
     const blocks = goesBefore ? undefined : this.#entries.get(first.workload.key)?.class.lastResult(first);
-    return blocks === undefined ? result : behind(queue, blocks);
+    return blocks === undefined ? result : queue.behind(blocks);
   }
 
   wake(roots: Iterable<string>): void {
@@ -344,29 +336,17 @@ class Queues implements PendingQueues {
 
   /** Capacity of claims that have ended is free for other Workloads, once all decisions of the cycle are recorded. */
   #followEndedClaims(): void {
-    const ended = this.#ended.forgiveBlocked(this.#rootOf, (queue, hasEnded) => {
-      if (this.#mayFollow(queue)) this.#forgive(queue, hasEnded);
-    });
+    const ended = this.#ended.forgiveBlocked(this.#rootOf, this.#forgive);
     if (ended === undefined) return;
     for (const root of ended.roots) this.#parked.claimEnded(root, ended.heldRoom);
     for (const root of ended.roots) this.#placeNextClaim(root);
     // The next one may be expected to start first where the reservation has ended.
     const next = this.#queues.get(this.#claims.firstIdle()?.clusterQueue ?? '');
-    if (next !== undefined && this.#mayFollow(next)) this.#nominateAgain(next, ({ waitsFor }) => waitsFor !== 'setup');
-  }
-
-  /**
-   * Claims can chase each other from cluster to cluster, each ended by the next. So the Workloads of a ClusterQueue are nominated again for
-   * ended claims only so often until capacity becomes free; where a claim waits for capacity, that comes.
-   */
-  #mayFollow(queue: PendingQueue): boolean {
-    const times = (this.#followed.get(queue) ?? 0) + 1;
-    this.#followed.set(queue, times);
-    return times <= FOLLOWED_MAX;
+    if (next !== undefined && this.#ended.mayFollow(next)) this.#nominateAgain(next, ({ waitsFor }) => waitsFor !== 'setup');
   }
 
   #capacityFreed(): void {
-    this.#followed.clear();
+    this.#ended.followAnew();
     this.#claims.capacityFreed();
   }
 
@@ -376,7 +356,7 @@ class Queues implements PendingQueues {
     const { queue: next, nominated } = first;
     if (!this.#claims.hasPlaceFor({ clusterQueue: next.name, queued: nominated.head }, nominated.borrowing, root)) return;
     this.#awaiting.delete(next);
-    if (this.#mayFollow(next)) this.#nominateAgain(next, ({ waitsFor }) => waitsFor !== 'setup');
+    if (this.#ended.mayFollow(next)) this.#nominateAgain(next, ({ waitsFor }) => waitsFor !== 'setup');
   }
 
   /** The Workload for which the ClusterQueue has others preempted. */
@@ -418,12 +398,3 @@ class Queues implements PendingQueues {
     this.#activate(queue);
   }
 }
-
-/** The reason for Workloads behind a blocked first Workload. It names no Workload, so that it stays true while the queue moves. */
-const behind = (queue: PendingQueue, { waitsFor, reason }: Inadmissibility): Inadmissibility => ({
-  reason: QuotaReservedReason.BehindEarlierJob,
-  message: `an earlier Job of cluster queue ${queue.name} ${
-    reason === QuotaReservedReason.Preempting ? 'waits until those that it preempts have stopped' : 'does not fit yet (StrictFIFO)'
-  }`,
-  waitsFor,
-});

@@ -191,7 +191,7 @@ async function observe({ directory, display, cleanUp }: QuickStart, port: number
   display.note(`prometheus ${url} scrapes them every second and judges the alerts: ${url}/alerts`);
 }
 
-/** What became of the examples' Jobs. */
+/** The outcomes of the examples' Jobs. */
 type ExamplesRun = Pick<SummaryInput, 'examples' | 'outcomes'> & { readonly pods: PodWatch; readonly watch: JobWatch };
 
 async function runExamples(

@@ -3,7 +3,7 @@ import type { Lister } from '../../../shared/kube/indexer.ts';
 import type { WorkerClusterSpec } from '../../api/worker-cluster.ts';
 import { chosenLabels, DEFAULT_NAMESPACE_LABELS } from '../cluster/namespace-labels.ts';
 
-/** What to do when the namespace is missing on the cluster: refuse the Job, or create the namespace with these labels. */
+/** The answer to a namespace that is missing on the cluster: refuse the Job, or create the namespace with these labels. */
 export type NamespacePolicy =
   | { readonly kind: 'Require' }
   | { readonly kind: 'Create'; readonly labelsOf: (namespace: string) => Readonly<Record<string, string>> };
