@@ -18,8 +18,7 @@ import { createClaimsByQueue, type BorrowingOfClaims, type ClaimOfHead } from '.
  *
  * The first Workload of a ClusterQueue is nominated at least once, whatever is free, because it may get a claim. A StrictFIFO queue is
  * blocked by its first Workload, unless that waits for a change of queues or clusters: such a Workload is skipped, because *never* is not
- * *not now*. Any queue is blocked by a Workload that waits for its preempted Workloads to stop. All state is in memory and derived from
- * Jobs.
+ * *not now*. Any queue is blocked by a Workload that waits for its preempted Workloads to stop. All state derives from Jobs.
  */
 export interface PendingQueues {
   /**
