@@ -30,8 +30,6 @@ export interface DescribedWork {
   unended(): Promise<string[]>;
   /** Copies on this cluster, without those that may rest there. */
   copiesOn(cluster: Cluster, mayRest: boolean): Promise<string[]>;
-  /** Namespaces of this cluster in which there ever was a copy. */
-  usedNamespaces(cluster: string): Iterable<string>;
   /** Objects that are suspended at home, by UID: what they are called. */
   suspended(): Promise<ReadonlyMap<string, string>>;
   /** Objects as the rules of precedence know them, by what they are called there: all of priority 0. */
@@ -181,7 +179,6 @@ export async function createDescribedWork(
       const copies = (await cluster.admin.list(CREWS)).items.filter(isCopy);
       return copies.filter((copy) => !mayRest || !(isSuspended(copy) || isFinished(copy.status))).map((copy) => `crew ${nameOf(copy)}`);
     },
-    usedNamespaces: (cluster) => operators.filter((each) => each.cluster === cluster).flatMap(({ namespaces }) => [...namespaces]),
     suspended: async () => new Map((await crews()).filter(isSuspended).map((crew) => [crew.metadata.uid, `crew ${nameOf(crew)}`])),
   };
 }

@@ -7,12 +7,12 @@ import { type AdmissionRecord, writtenRecordOf } from '../../../manager/api/reco
 import { WORKER_CLUSTERS } from '../../../manager/api/worker-cluster.ts';
 import { isAtRest } from '../../../manager/work-kind/job/copy/copy-rest.ts';
 import type { DeepReadonly, Job, Pod } from '../../../shared/api/kubernetes.ts';
-import { NAMESPACES } from '../../../shared/api/resources.ts';
+import { JOBS, NAMESPACES } from '../../../shared/api/resources.ts';
 import { ADMISSION_ANNOTATION, ORIGIN_LABEL, PRIORITY_ANNOTATION } from '../../../shared/api/names.ts';
 import { hasTrueCondition, isFinished } from '../../../shared/kube/conditions.ts';
 import { FakeClock } from '../../support/fake-clock.ts';
 import { hasEnded, isOver } from '../../support/invariants/invariant.ts';
-import { aCrewKind } from '../../unit/manager/work-kind/described/described.ts';
+import { aCrewKind, CREWS } from '../../unit/manager/work-kind/described/described.ts';
 import { createDice, type Dice } from '../dice.ts';
 import { FAIR, type Weather } from '../network.ts';
 import type { Outcome } from '../simulation.ts';
@@ -285,7 +285,7 @@ export async function simulateDispatch(seed: number, print?: (line: string) => v
             // Nobody takes off the finalizer by which the worker would count them.
             pods: [...podsThere.values()].filter((pod) => !isOver(pod) && !mayStay(pod)).map(nameOf),
             madeNamespaces: made.map(({ metadata }) => metadata.name),
-            usedNamespaces: new Set([...history.usedNamespaces(name), ...(described?.usedNamespaces(name) ?? [])]),
+            usedNamespaces: new Set([JOBS, CREWS].flatMap(({ group, plural }) => [...(cluster.storedIn.get(`${group}/${plural}`) ?? [])])),
             carried: (await carried?.left(cluster)) ?? [],
           };
         }),

@@ -15,7 +15,6 @@ import type { Dice } from '../dice.ts';
 import type { Cluster } from './yard.ts';
 
 export interface KindOperator {
-  readonly cluster: string;
   /** Looks at all objects once, and moves each with this probability. Below 1 it has faults as well. */
   run(pace: number): Promise<void>;
   /** Whose the objects are that it has seen, by UID, as their templates say it. */
@@ -24,8 +23,6 @@ export interface KindOperator {
   readonly fenced: ReadonlySet<string>;
   /** UIDs of the originals of objects that it has declared failed. */
   readonly failed: ReadonlySet<string>;
-  /** Namespaces in which it has seen any. */
-  readonly namespaces: ReadonlySet<string>;
 }
 
 export type CrewSpec = {
@@ -60,7 +57,6 @@ export function createKindOperator(
   const origins = new Map<string, string>();
   const fenced = new Set<string>();
   const failed = new Set<string>();
-  const namespaces = new Set<string>();
   /** Not every operator keeps the environment of a template in its pods. */
   const keepsEnvironment = dice.chance(0.5);
   let silentUntilMs = 0;
@@ -151,17 +147,14 @@ export function createKindOperator(
   }
 
   return {
-    cluster,
     origins,
     fenced,
     failed,
-    namespaces,
     async run(pace) {
       const { items: crews } = await admin.list(CREWS);
       for (const crew of crews) {
         origins.set(crew.metadata.uid, crewOriginOf(crew) ?? '');
         if (crew.metadata.annotations?.[FENCING_ANNOTATION] !== 'off') fenced.add(crew.metadata.uid);
-        namespaces.add(crew.metadata.namespace);
       }
       if (pace < 1 && dice.chance(SILENCE_RATE)) silentUntilMs = clock.now() + dice.int(5_000, SILENCE_MAX_MS);
       if (pace < 1 && clock.now() < silentUntilMs) return;

@@ -23,8 +23,6 @@ export interface YardHistory {
   held(): readonly HeldPod[];
   /** UIDs of the Jobs of which a pod has failed by itself or with its node, and was not deleted. */
   readonly withFailures: ReadonlySet<string>;
-  /** Namespaces of this cluster in which there ever was a copy. */
-  usedNamespaces(cluster: string): ReadonlySet<string>;
 }
 
 /** `describedCopy`: the copy of a described kind with this UID. */
@@ -34,7 +32,6 @@ export function createYardHistory(describedCopy: (uid: string) => HeldPod['copy'
   const makers = new Map<string, NonNullable<HeldPod['copy']>>();
   /** By UID, those that are gone as well: pods outlive their Job. */
   const copies = new Map<string, Job>();
-  const used = new Map<string, Set<string>>();
   const withFailures = new Set<string>();
   return {
     withFailures,
@@ -43,7 +40,6 @@ export function createYardHistory(describedCopy: (uid: string) => HeldPod['copy'
         // Marks that are taken away later make it no other.
         const isOff = change.object.metadata.annotations?.[FENCING_ANNOTATION] === 'off';
         if (isOff || !copies.has(change.object.metadata.uid)) copies.set(change.object.metadata.uid, change.object);
-        used.set(cluster, (used.get(cluster) ?? new Set<string>()).add(change.object.metadata.namespace));
         return;
       }
       const { uid } = change.object.metadata;
@@ -57,7 +53,6 @@ export function createYardHistory(describedCopy: (uid: string) => HeldPod['copy'
       }
     },
     held: () => [...held.values()],
-    usedNamespaces: (cluster) => used.get(cluster) ?? new Set(),
   };
 }
 

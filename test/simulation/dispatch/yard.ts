@@ -44,6 +44,8 @@ export type Cluster = Member & {
   readonly network: Network;
   readonly machine: Machine;
   readonly kubelet: Kubelet;
+  /** Namespaces in which an object was ever stored, by `group/plural`. */
+  readonly storedIn: ReadonlyMap<string, ReadonlySet<string>>;
 };
 
 export type Yard = {
@@ -125,6 +127,7 @@ async function createCluster(name: string, position: number, teams: readonly Tea
   const { clock, dice, seed, bare = [] } = options;
   const namespaces = bare.includes(name) ? 'Create' : 'Require';
   const isHome = name === HOME || name === RIVAL;
+  const storedIn = new Map<string, Set<string>>();
   const plane = await createRestorablePlane(
     {
       clock,
@@ -133,7 +136,10 @@ async function createCluster(name: string, position: number, teams: readonly Tea
       controllers: isHome ? ['garbage-collector', 'namespace'] : ['garbage-collector', 'namespace', 'pod-gc'],
     },
     isHome ? STORED_KINDS : undefined,
-    (record) => options.onlooker?.stored(name, record),
+    (record) => {
+      storedIn.set(record.table, (storedIn.get(record.table) ?? new Set()).add(record.namespace));
+      options.onlooker?.stored(name, record);
+    },
   );
   const admin = createKubeClient(plane.transport(), { userAgent: 'simulation', clock });
   for (const namespace of [MANAGER_NAMESPACE, ...(namespaces === 'Create' ? [] : teams.map((team) => team.namespace))]) {
@@ -152,6 +158,7 @@ async function createCluster(name: string, position: number, teams: readonly Tea
     network: createNetwork(() => plane.transport(), clock, dice, tell),
     machine,
     kubelet: createKubelet(admin, clock, dice, tell, machine.node),
+    storedIn,
   };
 }
 
