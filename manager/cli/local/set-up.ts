@@ -148,7 +148,6 @@ export async function installWebhooks(
           admissionReviewVersions: ['v1'],
           sideEffects: kind === 'Validating' ? 'NoneOnDryRun' : 'None',
           failurePolicy: 'Fail',
-          timeoutSeconds: 10,
           clientConfig: called(route),
           rules: rulesOf(kind),
           ...omitUndefined({ objectSelector: objectSelectorOf(kind) }),
