@@ -14,7 +14,7 @@ export type ControlQueue = {
   readonly onError: (error: Error) => void;
 };
 
-/** A key has at most 1024 characters. */
+/** A key has at most 1024 characters, of at most 6 bytes each as JSON. */
 const TEXT_BYTES_MAX = 8 * 1024;
 const CONCURRENCY = 10;
 const KEPT = { age: 3600, count: 1_000 };
@@ -32,7 +32,7 @@ export function serveControlQueue({ redis, prefix, name, cancel, onError }: Cont
     if (typeof key !== 'string') throw new UnrecoverableError('Invalid: data.key must be the key of a submission');
     return cancel(key, signature);
   };
-  const worker = new GuardedWorker((text) => textProblem(text, { bytesMax: TEXT_BYTES_MAX }), controlQueueName(name), process, {
+  const worker = new GuardedWorker(requestProblem, controlQueueName(name), process, {
     connection: redis,
     prefix,
     concurrency: CONCURRENCY,
@@ -43,3 +43,6 @@ export function serveControlQueue({ redis, prefix, name, cancel, onError }: Cont
   worker.on('error', onError);
   return worker;
 }
+
+/** Why a request is not parsed; undefined when nothing is wrong with its text. */
+export const requestProblem = (text: string): string | undefined => textProblem(text, { bytesMax: TEXT_BYTES_MAX });
