@@ -1,7 +1,7 @@
 /** What the events of Jobs leave in the worker's memory. */
 import { Registry } from 'prom-client';
 import { describe, expect, test } from 'vitest';
-import type { Job } from '../../../../shared/api/kubernetes.ts';
+import type { Job, Pod } from '../../../../shared/api/kubernetes.ts';
 import type { Informer } from '../../../../shared/kube/informer.ts';
 import { createObjectCache } from '../../../../shared/kube/indexer.ts';
 import { createWorkqueue } from '../../../../shared/kube/workqueue.ts';
@@ -46,29 +46,30 @@ test('a Job that is gone is forgotten altogether, and only it', () => {
   expect(known('stays')).toEqual([2, false, 1, ['pods'], true, true, true]);
 });
 
+function triggered(job: Job) {
+  const clock = new FakeClock();
+  const jobs = createObjectCache<Job>();
+  jobs.set(job);
+  const queueNamed = (name: string) => createWorkqueue({ name, clock, rateLimit: { baseDelayMs: 10, maxDelayMs: 1000 } });
+  const [queue, orphanQueue] = [queueNamed('jobs'), queueNamed('orphans')];
+  const deps = {
+    jobs: jobs as unknown as Informer<Job>,
+    queue,
+    orphanQueue,
+    memory: createJobMemory(clock, () => '1'),
+    metrics: createJobMetrics(new Registry()),
+    clock,
+    controllerName: 'kubernetes.io/job-controller',
+    batchPeriodMs: 1_000,
+  };
+  return { clock, queue, orphanQueue, ofJobs: jobTriggers(deps), ofPods: podTriggers(deps) };
+}
+
 describe('of a finished Job', () => {
   const finished = aJob({}, { succeeded: 1, conditions: [condition('Complete', 'CompletionsReached', 'done')] });
-  const triggered = () => {
-    const clock = new FakeClock();
-    const jobs = createObjectCache<Job>();
-    jobs.set(finished);
-    const queueNamed = (name: string) => createWorkqueue({ name, clock, rateLimit: { baseDelayMs: 10, maxDelayMs: 1000 } });
-    const [queue, orphanQueue] = [queueNamed('jobs'), queueNamed('orphans')];
-    const deps = {
-      jobs: jobs as unknown as Informer<Job>,
-      queue,
-      orphanQueue,
-      memory: createJobMemory(clock, () => '1'),
-      metrics: createJobMetrics(new Registry()),
-      clock,
-      controllerName: 'kubernetes.io/job-controller',
-      batchPeriodMs: 1_000,
-    };
-    return { clock, queue, orphanQueue, ofJobs: jobTriggers(deps), ofPods: podTriggers(deps) };
-  };
 
   test('a pod that goes is left to those who let orphans go, and the Job is not synced for it', async () => {
-    const { clock, queue, orphanQueue, ofPods } = triggered();
+    const { clock, queue, orphanQueue, ofPods } = triggered(finished);
     ofPods.updated?.(aPod({ name: 'late', phase: 'Running', deleting: true }), aPod({ name: 'late', phase: 'Running' }));
     await clock.advance(2_000);
     expect([queue.length(), orphanQueue.length()]).toEqual([0, 1]);
@@ -76,10 +77,33 @@ describe('of a finished Job', () => {
   });
 
   test('the end has its late pods let go of, and no further sync', async () => {
-    const { clock, queue, orphanQueue, ofJobs } = triggered();
+    const { clock, queue, orphanQueue, ofJobs } = triggered(finished);
     ofJobs.updated?.(finished, aJob());
     await clock.advance(2_000);
     expect([queue.length(), orphanQueue.length()]).toEqual([0, 1]);
     expect(await orphanQueue.get()).toBe(orphanKeyOfJob(finished, false));
+  });
+});
+
+describe('a pod without an owner', () => {
+  const stray = (labels: Record<string, string>, phase = 'Running'): Pod => {
+    const { metadata, ...rest } = aPod({ name: 'stray', phase, labels });
+    const { ownerReferences: _none, ...unowned } = metadata;
+    return { ...rest, metadata: unowned };
+  };
+
+  test('wakes the Job whose selector its new labels match', async () => {
+    const { clock, queue, ofPods } = triggered(aJob());
+    ofPods.updated?.(stray({ job: 'job-uid' }), stray({ job: 'another' }));
+    await clock.advance(2_000);
+    expect(queue.length()).toBe(1);
+    expect(await queue.get()).toBe('ns/job');
+  });
+
+  test('wakes no Job while its labels stay as they are', async () => {
+    const { clock, queue, ofPods } = triggered(aJob());
+    ofPods.updated?.(stray({ job: 'job-uid' }, 'Running'), stray({ job: 'job-uid' }, 'Pending'));
+    await clock.advance(2_000);
+    expect(queue.length()).toBe(0);
   });
 });
