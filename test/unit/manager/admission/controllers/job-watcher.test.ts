@@ -191,6 +191,15 @@ describe('a Job', () => {
     expect(world.heads()).toEqual(['second']);
   });
 
+  test('that has finished, and is made anew before its deletion is seen, stands last', () => {
+    const world = aWatcher('cq');
+    world.watcher.added(admitted('first'));
+    world.watcher.added(pending('second'));
+    world.watcher.updated(finished('first'));
+    world.watcher.updated(pending('first', { metadata: { uid: 'another', resourceVersion: '12' } }));
+    expect(world.heads()).toEqual(['second']);
+  });
+
   test('that has finished gives its quota back and is counted once', async () => {
     const world = aWatcher('cq');
     world.watcher.added(admitted('a'));
