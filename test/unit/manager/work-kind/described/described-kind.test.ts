@@ -5,10 +5,10 @@ import type { CopyOptions } from '../../../../../manager/work-kind/copy-options.
 import { type AdmissionRecord, formatAdmissionRecord } from '../../../../../manager/api/records.ts';
 import { ADMISSION_ANNOTATION, STATUS_ANNOTATION } from '../../../../../shared/api/names.ts';
 import { aRecord } from '../../../../support/jobs.ts';
-import { admittedPart } from '../../../../../manager/work-kind/described/admitted-part.ts';
+import { PODS_AT_ONCE_MAX } from '../../../../../manager/work-kind/pod-set-problems.ts';
 import { describedKind } from '../../../../../manager/work-kind/described/described-kind.ts';
 import type { JobCondition, WorkObject, WorkStatus } from '../../../../../shared/api/kubernetes.ts';
-import { aCrew, aCrewKind, compiled, CREW_SPEC } from './described.ts';
+import { aCrew, aCrewKind, aCrewPod, compiled, CREW_SPEC } from './described.ts';
 
 const kind = aCrewKind();
 const T0 = Date.parse('2026-01-01T01:00:00Z');
@@ -140,13 +140,6 @@ describe('at home', () => {
     expect(kind.copies.hasOtherPods(made('ssd'), wanted('ssd', fewer))).toBe(true);
   });
 
-  test('of one pod set alone, the part is as large as its record says', () => {
-    const only = { name: 'deck', count: 5, template: {}, templatePath: undefined, finished: 0, countPath: ['spec', 'hands'] };
-    const crew = { metadata: {}, spec: { hands: 5 } };
-    expect(admittedPart([only], crew, { parallelism: 2 })).toEqual({ metadata: {}, spec: { hands: 2 } });
-    expect(admittedPart([{ ...only, countPath: undefined }], crew, { parallelism: 2 })).toBe(crew);
-  });
-
   test('how far an object is counts for as many pods as were admitted, and its own number stays', () => {
     const { hands } = CREW_READY_BY_HANDS;
     const crews = describedKind(compiled({ ...CREW_SPEC, state: { ...CREW_SPEC.state, ready: hands } }));
@@ -170,6 +163,13 @@ describe('at home', () => {
       'spec',
       'spec.groups[0].pod.resourceClaims',
     ]);
+  });
+
+  test('its pod sets together may have as many pods at once as are taken, and no more', () => {
+    const problemsOf = (hands: number) =>
+      kind.ruleProblems(aCrew({ spec: { groups: [{ name: 'deck', hands, pod: aCrewPod('1') }] } }), DEFAULT_JOB_RULES);
+    expect(problemsOf(PODS_AT_ONCE_MAX - 1)).toEqual([]);
+    expect(problemsOf(PODS_AT_ONCE_MAX).map(({ problem }) => problem)).toEqual([expect.stringMatching(/^asks for 100001 pods at once/)]);
   });
 });
 
