@@ -48,8 +48,9 @@ export type AdmissionRecord = {
   /** Seconds that the Job was admitted before its last admission; where `evicted`, that one included. Absent: 0. */
   readonly executedSeconds?: number;
   /**
-   * Earlier admissions, the oldest first; where `evicted`, the last one is among them. They are for display only: the seal does not cover
-   * them, so that a manager of an earlier version accepts the record, and drops them. Absent: none is recorded.
+   * Earlier admissions, the oldest first; where `evicted`, the last one is among them. They are for display, and bound preemptions in
+   * turns. The seal does not cover them, so that a manager of an earlier version accepts the record, and drops them. Absent: none is
+   * recorded.
    */
   readonly pastAdmissions?: readonly PastAdmission[];
   /**
@@ -309,7 +310,7 @@ const isAvoided = (value: unknown): value is Record<string, AvoidedCluster> =>
       (each['level'] === undefined || isCount(each['level'])),
   );
 
-/** Malformed entries are left out: nothing is decided by them. */
+/** Malformed entries are left out: no admission rests on them. */
 function pastAdmissionsIn(value: unknown): readonly PastAdmission[] | undefined {
   if (!Array.isArray(value)) return undefined;
   const past = value

@@ -1,5 +1,6 @@
 /** Admission without the API server around it: queues, clusters, and as many waiting Workloads as one likes. */
 import { createAdmissionCache } from '../../manager/admission/cache/admission-cache.ts';
+import { endedRecord } from '../../manager/admission/cache/execution-time.ts';
 import type { Head } from '../../manager/admission/scheduling/decision.ts';
 import type { ClusterState } from '../../manager/admission/quota/cluster-state.ts';
 import type { FairSharingConfig } from '../../manager/admission/fair-sharing/fair-strategy.ts';
@@ -110,7 +111,7 @@ export function createAdmissionCore(
       if (head === undefined) continue;
       preempted?.(key);
       const { clusterQueue, queued } = head;
-      const record = { ...reservation.record, preempted: preemptedBy(by, rule, namespace) };
+      const record = { ...endedRecord(reservation.record, nowMs), preempted: preemptedBy(by, rule, namespace) };
       queues.add(clusterQueue, false, { ...queued, workload: { ...queued.workload, record, queuedSinceMs: nowMs } });
     }
   };

@@ -1,6 +1,7 @@
 import { ZERO } from '../../api/amount.ts';
 import { forPods } from '../../api/job-requests.ts';
 import type { Inadmissibility } from '../scheduling/decision.ts';
+import { isRepeatedlyPreempted } from '../preemption/repeated-preemption.ts';
 import { compareQueued, type QueuedWorkload } from '../workload/ordering.ts';
 import { DURATION, isWithin, RequestTree, type Vector } from '../workload/request-tree.ts';
 import type { Workload } from '../workload/workload.ts';
@@ -140,12 +141,16 @@ export function classOf(
   apart: readonly string[],
 ): { id: string; resources: string[] } {
   // Pod sets share no flavor by rule, so that their sum is bounded by none: such Workloads are alike only if they ask for the same.
-  if (podSets !== undefined) return { id: JSON.stringify([digestOfPodSets(podSets), wish, placesOf(record), apart]), resources: [] };
+  if (podSets !== undefined)
+    return { id: JSON.stringify([digestOfPodSets(podSets), wish, placesOf(record), displacementOf(record), apart]), resources: [] };
   const resources = [...requests].filter(([, amount]) => amount > ZERO).map(([resource]) => resource);
   resources.sort();
   if (expectedMs !== undefined) resources.push(DURATION);
-  return { id: JSON.stringify([resources, wish, nodeWish.digest, placesOf(record), apart]), resources };
+  return { id: JSON.stringify([resources, wish, nodeWish.digest, placesOf(record), displacementOf(record), apart]), resources };
 }
 
 const placesOf = (record: Workload['record']): readonly unknown[] =>
   record === undefined ? [] : [record.cluster, record.clusterUID ?? null, record.avoid ?? null];
+/** What decides from whom a Workload may take with fair sharing. */
+const displacementOf = (record: Workload['record']): readonly unknown[] =>
+  record?.preempted === undefined ? [] : [record.preempted.clusterQueue, isRepeatedlyPreempted(record)];

@@ -13,6 +13,7 @@ import { exceedsNodes, formatVerdicts } from '../flavors/cluster-verdict.ts';
 import { couldEverBePlaced, earliestRetryMs, leastMissing, place, type Placed, type Placement } from '../flavors/placement.ts';
 import { mayRatherPreempt, planPreemption, preemptionOracle } from './preemption-plan.ts';
 import { mayPreempt } from '../quota/preemption-policies.ts';
+import { isRepeatedlyPreempted, REPEATED_PREEMPTION } from '../preemption/repeated-preemption.ts';
 import type { Victim } from '../preemption/preemption.ts';
 import type { InadmissibleReason, QueueSetup, Snapshot } from '../snapshot/snapshot.ts';
 import { createUsage } from '../quota/usage.ts';
@@ -71,7 +72,10 @@ export function nominate(snapshot: Snapshot, head: Head, nowMs: number): Nominee
   const plan = considered && mayPreempt(queue) ? planPreemption(snapshot, head, queue, considered, nowMs) : undefined;
   if (plan !== undefined) return { kind: 'Preempt', head, queue, ...plan };
   if (fits) return { kind: 'Fit', head, queue, placement: found, borrowing: borrowingOf(found.flavors) };
-  const decision = inadmissible(snapshot, head, queue, options, found, nowMs);
+  const unfit = inadmissible(snapshot, head, queue, options, found, nowMs);
+  const isLimited =
+    considered !== undefined && snapshot.fairSharing !== undefined && mayPreempt(queue) && isRepeatedlyPreempted(workload.record);
+  const decision = isLimited ? { ...unfit, message: `${unfit.message}; ${REPEATED_PREEMPTION}` } : unfit;
   const groups = decision.waitsFor === 'setup' ? undefined : considered;
   const claim = groups && leastMissing(workload, groups, snapshot, nowMs);
   if (groups === undefined || claim === undefined) return decision;
