@@ -32,7 +32,7 @@ export type SetupWatcherDeps = {
   readonly kind: WorkKind;
   readonly informers: SetupInformers & { readonly jobs: Pick<AdmissionInformers['jobs'], 'get'> };
   readonly cache: Pick<AdmissionCache, 'queueing' | 'setQueueing' | 'clusters' | 'setClusters' | 'reprioritize'>;
-  readonly queues: Pick<PendingQueues, 'usageChanged' | 'wakeAll' | 'wakeAfterClusterChange'>;
+  readonly queues: Pick<PendingQueues, 'usageChanged' | 'wakeAll'>;
   readonly watcher: Pick<JobWatcher, 'adjust' | 'expectAnew' | 'requeue'>;
   readonly evictionController: Pick<EvictionController, 'recheckAdmissions' | 'lookForLosses'>;
   readonly recorder: Pick<DecisionRecorder, 'setup'> | undefined;
@@ -252,7 +252,7 @@ class Watcher implements SetupWatcher {
     if (fingerprint(next) === fingerprint(previous)) return;
     cache.setClusters(next);
     if (restrictions(next) !== restrictions(previous)) watcher.requeue();
-    queues.wakeAfterClusterChange();
+    queues.wakeAll();
     onApplied();
   }
 }

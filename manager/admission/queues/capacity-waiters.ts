@@ -7,7 +7,8 @@ import { RequestTree, type Vector } from '../workload/request-tree.ts';
  * Inadmissible ClusterQueues that wait for room on clusters, in the order of a cycle, each with the smallest requests of its Workloads. The
  * first queue that may have room is found without visiting the others.
  *
- * The borrowing height of a queue is learned when the queue is found; until quota becomes free it does not decrease.
+ * The borrowing height of a queue, the least of any of its Workloads, is learned when the queue is found; until quota becomes free or its
+ * Workloads change, it does not decrease.
  */
 export class CapacityWaiters {
   readonly #waiting = new Map<PendingQueue, Waiting>();
@@ -42,7 +43,9 @@ export class CapacityWaiters {
   /** The Workloads of the ClusterQueue have changed. */
   changed(queue: PendingQueue): void {
     const waiting = this.#takeOut(queue);
-    if (waiting?.isAside === false) this.#treeOf(waiting.borrowing).insert(waiting.head, this.#leastOf(queue));
+    if (waiting === undefined) return;
+    waiting.borrowing = 0;
+    if (!waiting.isAside) this.#treeOf(0).insert(waiting.head, this.#leastOf(queue));
   }
 
   /** Sets the lower bound of the ClusterQueue's borrowing height. */

@@ -9,6 +9,8 @@ import type { PendingQueue } from './pending-queue.ts';
  */
 export class EndedClaims {
   readonly #ended: ClaimOfHead[] = [];
+  /** Roots of trees in which Workloads may go before claims now that went before them. */
+  readonly #reordered = new Set<string>();
   /** The blocked ClusterQueues, by what claims have taken from them. */
   readonly #behindOthers = { quota: new Set<PendingQueue>(), cluster: new Set<PendingQueue>() };
 
@@ -17,6 +19,11 @@ export class EndedClaims {
 
   add(claim: ClaimOfHead): void {
     this.#ended.push(claim);
+  }
+
+  /** The order of the tree with this root has changed. */
+  reordered(root: string): void {
+    this.#reordered.add(root);
   }
 
   /**
@@ -48,16 +55,19 @@ export class EndedClaims {
     rootOf: (clusterQueue: string) => string,
     forgive: Forgive,
   ): { readonly roots: ReadonlySet<string>; readonly heldRoom: boolean } | undefined {
-    if (this.#ended.length === 0) return undefined;
+    if (this.#ended.length === 0 && this.#reordered.size === 0) return undefined;
     const all = this.#ended.splice(0);
     const ended = new Set(all.map(({ clusterQueue }) => clusterQueue));
-    const roots = new Set([...ended].map(rootOf));
+    const reordered = new Set(this.#reordered);
+    this.#reordered.clear();
+    const roots = new Set([...[...ended].map(rootOf), ...reordered]);
     const heldRoom = all.some(({ claim: { holds } }) => holds !== 'Quota');
     /** Its own claim has never blocked a ClusterQueue. */
     const concerns = (queue: PendingQueue): boolean => ended.size > 1 || !ended.has(queue.name);
     const { quota, cluster } = this.#behindOthers;
     for (const queue of [...quota, ...cluster]) {
-      if (!roots.has(rootOf(queue.name)) || !concerns(queue)) continue;
+      const root = rootOf(queue.name);
+      if (!reordered.has(root) && (!roots.has(root) || !concerns(queue))) continue;
       quota.delete(queue);
       cluster.delete(queue);
       if (this.mayFollow(queue)) forgive(queue, isBehindOthers);

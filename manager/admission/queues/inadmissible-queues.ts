@@ -92,7 +92,7 @@ export class InadmissibleQueues {
     for (const queue of concerned) {
       const head = headOf(queue);
       if (head !== undefined && this.#mayFit(queue, bounds))
-        this.#next.push({ queue, rank: { head, borrowing: reachOf(queue, head, bounds) } });
+        this.#next.push({ queue, rank: { head, borrowing: queue.leastReach(bounds) } });
     }
     this.#next.sort((a, b) => compareNominated(b.rank, a.rank));
   }
@@ -108,7 +108,7 @@ export class InadmissibleQueues {
       const { queue, rank } = next;
       if (isNoted) this.#next.pop();
       else {
-        const borrowing = reachOf(queue, rank.head, bounds);
+        const borrowing = queue.leastReach(bounds);
         if (borrowing > rank.borrowing) {
           this.#forRoom.raiseBorrowing(queue, borrowing);
           continue;
@@ -135,6 +135,3 @@ export class InadmissibleQueues {
 }
 
 const headOf = (queue: PendingQueue): QueuedWorkload | undefined => queue.rank?.head ?? queue.first();
-
-const reachOf = ({ name }: PendingQueue, { workload }: QueuedWorkload, bounds: CapacityBounds): number =>
-  bounds.borrowing(name, workload.requests);

@@ -10,6 +10,8 @@ export type Pending = { readonly queue: PendingQueue; readonly class: PendingCla
 /** The Workload to nominate, if any may fit. `waitsForRoom`: Workloads that do not fit lack room on clusters. */
 export type Candidate = { readonly candidate?: QueuedWorkload; readonly waitsForRoom: boolean };
 
+type LeastOfClass = Pick<PendingClass, 'least' | 'resources' | 'earliest'>;
+
 /**
  * Pending Workloads of one ClusterQueue, by class. They are ordered by priority and age; if the queue shares by the usage of LocalQueues,
  * the LocalQueue with the least usage goes first.
@@ -28,7 +30,7 @@ export class PendingQueue {
   /** The counters of freed capacity at the last visit. */
   seen: { readonly root: string; readonly quota: number; readonly room: number } | undefined;
   /** The smallest requests of each class, and its first Workload, until the Workloads change. */
-  #leasts: readonly Pick<PendingClass, 'least' | 'resources' | 'earliest'>[] | undefined;
+  #leasts: readonly LeastOfClass[] | undefined;
   readonly #usageOf: (localQueue: string) => number | undefined;
   readonly #usage = new Map<string, number>();
 
@@ -144,8 +146,7 @@ export class PendingQueue {
   /** What blocks all Workloads of the queue; undefined if some may fit. */
   leastObstacle(bounds: CapacityBounds): 'quota' | 'cluster' | undefined {
     let found: 'quota' | 'cluster' = 'quota';
-    this.#leasts ??= [...this.classes.values()].map(({ least, resources, earliest }) => ({ least, resources, earliest }));
-    for (const { least, resources, earliest } of this.#leasts) {
+    for (const { least, resources, earliest } of this.#leastOfClasses()) {
       const obstacle = bounds.blockedBy(this.name, resources, least, earliest);
       if (obstacle === undefined) return undefined;
       if (obstacle === 'cluster') found = obstacle;
@@ -153,11 +154,24 @@ export class PendingQueue {
     return found;
   }
 
+  /** A lower bound of the height in the cohort tree up to which any Workload of the queue borrows. */
+  leastReach(bounds: CapacityBounds): number {
+    return this.#leastOfClasses().reduce(
+      (lowest, { least, resources }) => Math.min(lowest, bounds.leastReach(this.name, resources, least)),
+      Number.POSITIVE_INFINITY,
+    );
+  }
+
   /** The reason for Workloads behind a blocked first Workload. It names no Workload, so that it stays true while the queue moves. */
   behind({ waitsFor, reason }: Inadmissibility): Inadmissibility {
     const why =
       reason === QuotaReservedReason.Preempting ? 'waits until those that it preempts have stopped' : 'does not fit yet (StrictFIFO)';
     return { reason: QuotaReservedReason.BehindEarlierJob, message: `an earlier Job of cluster queue ${this.name} ${why}`, waitsFor };
+  }
+
+  #leastOfClasses(): readonly LeastOfClass[] {
+    this.#leasts ??= [...this.classes.values()].map(({ least, resources, earliest }) => ({ least, resources, earliest }));
+    return this.#leasts;
   }
 
   #laneOf({ workload: { namespace, queue } }: QueuedWorkload): string {

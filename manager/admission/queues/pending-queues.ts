@@ -36,6 +36,8 @@ export interface PendingQueues {
    * with an expected start as it is now; undefined for one without.
    */
   claims(borrowing?: BorrowingOfClaims, revise?: (standing: ClaimOfHead) => Claim | undefined): readonly ClaimOfHead[];
+  /** Ends the claims of ClusterQueues that admit nothing: they would keep capacity from others for nobody. */
+  endClaims(isStopped: (clusterQueue: string) => boolean): void;
   /**
    * Records that a head does not fit, which covers later Workloads of its class with the same or larger requests; a StrictFIFO queue is
    * blocked. The cost does not depend on the number of pending Workloads. Returns a retry to call at `retryAtMs`, unless one is scheduled
@@ -53,12 +55,12 @@ export interface PendingQueues {
   wake(roots: Iterable<string>): void;
   /** Room on clusters has become free. */
   wakeWaitingForCluster(): void;
-  /** The clusters have changed: Workloads that fit no cluster, now or ever, may fit. */
-  wakeAfterClusterChange(): void;
-  /** These ClusterQueues or their quota have changed; undefined: all have. Their Workloads are nominated again. */
+  /** These ClusterQueues or their quota have changed; undefined: all have, or the clusters. Their Workloads are nominated again. */
   wakeAll(clusterQueues?: Iterable<string>): void;
   /** The usage of a LocalQueue, of all LocalQueues of the ClusterQueue, or of all ClusterQueues has changed. */
   usageChanged(clusterQueue?: string, localQueue?: string): void;
+  /** A Workload of this ClusterQueue is admitted: with fair sharing, others of its tree may go before claims now that went before them. */
+  sharesChanged(clusterQueue: string): void;
   /** The number of active and inadmissible Workloads of every ClusterQueue that has held one. */
   counts(): ReadonlyMap<string, { readonly active: number; readonly inadmissible: number }>;
   /** How many Workloads of the same ClusterQueue go before this one; undefined if it is not pending. */
@@ -103,7 +105,8 @@ class Queues implements PendingQueues {
 
   add(clusterQueue: string, strict: boolean, queued: QueuedWorkload, apart: readonly string[] = []): void {
     const before = this.#take(queued.workload.key);
-    const queue = this.#queueNamed(clusterQueue);
+    const queue = this.#queues.get(clusterQueue) ?? new PendingQueue(clusterQueue, this.#usageOf);
+    this.#queues.set(clusterQueue, queue);
     if (queue.strict !== strict) {
       queue.strict = strict;
       this.#forgive(queue, () => true);
@@ -123,9 +126,7 @@ class Queues implements PendingQueues {
   delete(key: string): void {
     const entry = this.#take(key);
     if (entry === undefined || this.#claims.get(entry.queue.name)?.queued !== entry.queued) return;
-    // No decision of a cycle has ended this claim.
-    this.#ended.followAnew();
-    this.#claims.delete(entry.queue.name);
+    this.#endClaim(entry.queue.name);
   }
 
   has(key: string): boolean {
@@ -177,6 +178,10 @@ class Queues implements PendingQueues {
     return this.#claims.all();
   }
 
+  endClaims(isStopped: (clusterQueue: string) => boolean): void {
+    for (const { clusterQueue } of this.#claims.all()) if (isStopped(clusterQueue)) this.#endClaim(clusterQueue);
+  }
+
   markInadmissible({ queued: nominated }: Head, inadmissibility: Inadmissibility): (() => void) | undefined {
     const entry = this.#entries.get(nominated.workload.key);
     if (entry === undefined) return undefined;
@@ -226,11 +231,6 @@ class Queues implements PendingQueues {
     this.#parked.roomFreed();
   }
 
-  wakeAfterClusterChange(): void {
-    this.#capacityFreed();
-    for (const queue of this.#queues.values()) this.#nominateAgain(queue, ({ waitsFor }) => waitsFor !== 'quota');
-  }
-
   wakeAll(clusterQueues?: Iterable<string>): void {
     this.#capacityFreed();
     const concerned =
@@ -248,11 +248,15 @@ class Queues implements PendingQueues {
     }
   }
 
+  sharesChanged(clusterQueue: string): void {
+    this.#ended.reordered(this.#rootOf(clusterQueue));
+  }
+
   counts(): ReadonlyMap<string, { readonly active: number; readonly inadmissible: number }> {
     return new Map(
       [...this.#queues.values()].map((queue) => [
         queue.name,
-        this.#isInactive(queue) ? { active: 0, inadmissible: queue.size } : { active: queue.size, inadmissible: 0 },
+        this.isParked(queue.name) ? { active: 0, inadmissible: queue.size } : { active: queue.size, inadmissible: 0 },
       ]),
     );
   }
@@ -272,25 +276,13 @@ class Queues implements PendingQueues {
 
   isParked(clusterQueue: string): boolean {
     const queue = this.#queues.get(clusterQueue);
-    return queue !== undefined && this.#isInactive(queue);
+    // A ClusterQueue without a head is parked, or its Workloads never fit.
+    return queue !== undefined && (queue.parked !== undefined || !this.#ready.has(queue.name));
   }
 
   get(key: string): Head | undefined {
     const entry = this.#entries.get(key);
     return entry && { clusterQueue: entry.queue.name, queued: entry.queued };
-  }
-
-  /** No Workload of the queue is nominated: the queue is parked, or its Workloads never fit. */
-  #isInactive(queue: PendingQueue): boolean {
-    return queue.parked !== undefined || !this.#ready.has(queue.name);
-  }
-
-  #queueNamed(name: string): PendingQueue {
-    const known = this.#queues.get(name);
-    if (known !== undefined) return known;
-    const queue = new PendingQueue(name, this.#usageOf);
-    this.#queues.set(name, queue);
-    return queue;
   }
 
   #activate(queue: PendingQueue): void {
@@ -343,6 +335,12 @@ class Queues implements PendingQueues {
     // The next one may be expected to start first where the reservation has ended.
     const next = this.#queues.get(this.#claims.firstIdle()?.clusterQueue ?? '');
     if (next !== undefined && this.#ended.mayFollow(next)) this.#nominateAgain(next, ({ waitsFor }) => waitsFor !== 'setup');
+  }
+
+  /** Ends a claim that no decision of a cycle has ended. */
+  #endClaim(clusterQueue: string): void {
+    this.#ended.followAnew();
+    this.#claims.delete(clusterQueue);
   }
 
   #capacityFreed(): void {

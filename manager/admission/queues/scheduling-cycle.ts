@@ -7,7 +7,7 @@ import { schedule } from '../scheduling/schedule.ts';
 
 export type CycleDeps = {
   readonly cache: Pick<AdmissionCache, 'snapshot' | 'displace'> & Partial<Pick<AdmissionCache, 'releases'>>;
-  readonly queues: Pick<PendingQueues, 'claims' | 'reviseAt' | 'heads' | 'markInadmissible'>;
+  readonly queues: Pick<PendingQueues, 'claims' | 'reviseAt' | 'heads' | 'markInadmissible' | 'sharesChanged' | 'endClaims'>;
   /** Carries out an admission; false if it is postponed. */
   readonly admit: (decision: Extract<Decision, { kind: 'Admit' }>) => boolean;
   /** Calls `retry` at a time in epoch milliseconds. */
@@ -45,6 +45,7 @@ const TURNS_MIN = 16;
 export function runCycle({ cache, queues, admit, at, decided, outlived }: CycleDeps, nowMs: number, most = HEADS_MAX): CycleResult {
   for (const release of cache.releases?.overrun(nowMs) ?? []) outlived?.(release.key);
   const snapshot = cache.snapshot();
+  queues.endClaims((clusterQueue) => snapshot.queues.get(clusterQueue)?.stopPolicy !== 'None');
   const claims = queues.claims({ of: (each) => reachOf(each, snapshot), versionOf: (each) => usageVersionOf(each, snapshot) }, (each) =>
     revisedClaim(each, snapshot, nowMs),
   );
@@ -71,6 +72,7 @@ export function runCycle({ cache, queues, admit, at, decided, outlived }: CycleD
     if (decision.kind === 'Admit') {
       if (admit(decision)) admitted++;
       else others++;
+      if (snapshot.fairSharing !== undefined) queues.sharesChanged(clusterQueue);
     } else if (decision.kind === 'Inadmissible') {
       const { head, retryAtMs } = decision;
       const retry = queues.markInadmissible(head, decision);

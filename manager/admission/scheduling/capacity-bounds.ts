@@ -39,6 +39,8 @@ export interface CapacityBounds {
   mayDisplace(clusterQueue: string): boolean;
   /** The height in the cohort tree up to which these requests have to borrow. */
   borrowing(clusterQueue: string, requests: Requests): number;
+  /** A lower bound of that height for requests of at least this size. */
+  leastReach(clusterQueue: string, resources: readonly string[], amounts: Vector): number;
 }
 
 /** Bounds without knowledge: every Workload is nominated. */
@@ -49,6 +51,7 @@ export const EVERYTHING_MAY_FIT: CapacityBounds = {
   hasRoom: () => true,
   mayDisplace: () => false,
   borrowing: () => 0,
+  leastReach: () => 0,
 };
 
 type Obstacle = 'quota' | 'cluster' | undefined;
@@ -104,6 +107,10 @@ export function createCapacityBounds(snapshot: Surroundings, claims: readonly Cl
       const queue = queues.get(clusterQueue);
       return queue?.node.parent === undefined ? 0 : leastBorrowing(queue, requests, usage);
     },
+    leastReach: (clusterQueue, resources, amounts) => {
+      const queue = queues.get(clusterQueue);
+      return queue === undefined ? 0 : leastReach(queue, resources, amounts, usage);
+    },
   };
 }
 
@@ -113,8 +120,7 @@ const levelOf = (used: Usage | undefined): Level => ({ used, rooms: new Map() })
 
 /**
  * The level for Workloads of a ClusterQueue: usage plus the claims that go before them, without their own queue's claim. With fair sharing
- * the order is known only after nomination. Then no claim counts that may go after `from`, and none at all for a queue with a claim of its
- * own.
+ * the order within a tree is known only after nomination. Then only claims of other trees count, if all of them go before `from`.
  */
 function createClaimLevels(
   surroundings: Surroundings,
@@ -129,7 +135,7 @@ function createClaimLevels(
   const byRoot = new Map<string | undefined, LevelsOfTree>();
   return (clusterQueue, from, borrowing, durationMs) => {
     const root = queues.get(clusterQueue ?? '')?.node.rootId;
-    const levels = byRoot.get(root) ?? levelsOfTree(claimsIn(new Set([root]), fixed, queues), surroundings, free, nowMs);
+    const levels = byRoot.get(root) ?? levelsOfTree(root, claimsIn(new Set([root]), fixed, queues), surroundings, free, nowMs);
     byRoot.set(root, levels);
     return levels(clusterQueue, from, borrowing, durationMs);
   };
@@ -139,8 +145,9 @@ function createClaimLevels(
 type LevelsOfTree = (clusterQueue: string | undefined, from: QueuedWorkload, borrowing: number, durationMs: number) => Level;
 type LevelOfClaims = { readonly level: Level; readonly without: Map<number, Level> };
 
-/** `fixed`: the claims that concern Workloads of one cohort tree, in order. */
+/** `fixed`: the claims that concern Workloads of the cohort tree with this root, in order; undefined: of any. */
 function levelsOfTree(
+  root: string | undefined,
   fixed: readonly ClaimOfHead[],
   { queues, usage, fairSharing }: Surroundings,
   free: Level,
@@ -188,7 +195,12 @@ function levelsOfTree(
   };
   const all = (count: number, passed: number): Level => (count === 0 ? free : levelAfter(count, passed).level);
 
+  // Shares decide the order within a tree: a Workload may go before any claim there.
+  const isOrdered =
+    fairSharing === undefined || (root !== undefined && !fixed.some((each) => queues.get(each.clusterQueue)?.node.rootId === root));
+
   return (clusterQueue, from, borrowing, durationMs) => {
+    if (!isOrdered) return free;
     const owner = fixed.findIndex((each) => each.clusterQueue === clusterQueue);
     // The head with the claim is nominated; the cycle finds what it waits for.
     if (fixed[owner]?.queued === from) return free;
@@ -199,7 +211,7 @@ function levelsOfTree(
     let count = fixed.length;
     const first: Nominated = { head: from, borrowing: fairSharing === undefined ? borrowing : 0 };
     for (let before = fixed[count - 1]; before !== undefined && goesBefore(first, before); before = fixed[count - 1]) count--;
-    if (fairSharing !== undefined) return own >= 0 || count < fixed.length ? free : all(count, passed);
+    if (fairSharing !== undefined) return count < fixed.length ? free : all(count, passed);
     return own < 0 || own >= count ? all(count, passed) : levelWithout(own, count, passed);
   };
 }

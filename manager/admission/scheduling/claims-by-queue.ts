@@ -96,8 +96,13 @@ class OrderedClaims implements ClaimsByQueue {
       const version = versionOf(standing);
       if (this.#borrowingAt.get(standing.claim) === version) continue;
       const borrowing = of(standing);
-      if (borrowing !== standing.claim.borrowing) this.set({ ...standing, claim: { ...standing.claim, borrowing } });
-      else this.#borrowingAt.set(standing.claim, version);
+      if (borrowing === standing.claim.borrowing) {
+        this.#borrowingAt.set(standing.claim, version);
+        continue;
+      }
+      this.set({ ...standing, claim: { ...standing.claim, borrowing } });
+      // Workloads that borrow less go before it now.
+      if (borrowing > standing.claim.borrowing) this.#onEnd(standing);
     }
   }
 

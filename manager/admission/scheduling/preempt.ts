@@ -23,7 +23,11 @@ export function preempt(cycle: Cycle, nominee: Preemptive): Decision | Reserving
   const outcome = nominateLargest(left, withAllPods(head), nowMs);
   if (outcome.kind === 'Preempt') return reserve(cycle, outcome, outcome.victims);
   if (outcome.kind === 'Fit') return reserve(cycle, { ...outcome, kind: 'Preempt', victims: [] }, []);
-  return outcome.kind === 'Requeue' ? behindClaims(head, 'cluster') : outcome;
+  if (outcome.kind === 'Requeue') return behindClaims(head, 'cluster');
+  // Its quota is free, and claimed in this cycle alone: once there is room it may fit without preemption.
+  const lacksRoomOnly = nominee.placement.flavors.every(({ mode }) => mode === 'Fit');
+  if (lacksRoomOnly) Object.assign(outcome.kind === 'Inadmissible' ? outcome : outcome.decision, { waitsFor: 'cluster' });
+  return outcome;
 }
 
 /** The head as it waits, whatever number of pods it was nominated with. */

@@ -149,7 +149,7 @@ class AdmissionWithoutClusters implements ReplayedAdmission {
     const next = this.#setup.clusters();
     this.#cache.setClusters(next);
     if (restrictions(next) !== restrictions(before)) this.#requeue();
-    this.#queues.wakeAfterClusterChange();
+    this.#queues.wakeAll();
   }
 
   beginPass(): readonly string[] {

@@ -31,6 +31,8 @@ export function scheduleUntilIdle(world: World, until?: string): ReadonlyMap<str
       claims: (...args) => queues.claims(...args),
       reviseAt: (atMs) => queues.reviseAt(atMs),
       heads: (...args) => queues.heads(...args),
+      endClaims: (isStopped) => queues.endClaims(isStopped),
+      sharesChanged: (clusterQueue) => queues.sharesChanged(clusterQueue),
       markInadmissible: (head, inadmissibility) => {
         const { key } = head.queued.workload;
         const { claim } = inadmissibility;

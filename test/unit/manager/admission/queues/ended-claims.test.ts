@@ -18,6 +18,7 @@ function aWorld() {
   return {
     block: (name: string, inadmissibility: Inadmissibility): void =>
       ended.markInadmissible(queues.get(name) ?? expect.fail(), inadmissibility),
+    reorder: (root: string): void => ended.reordered(root),
     end: (...claims: ReturnType<typeof aClaim>[]) => {
       for (const claim of claims) ended.add(claim);
       const forgiven: string[] = [];
@@ -63,4 +64,12 @@ test('a Workload that waits for something else, or for a change of setup, is not
   block('a-1', behindOthers('setup'));
   block('a-2', { ...behindOthers('quota'), reason: 'InsufficientQuota' });
   expect(end(aClaim('a-3'))?.forgiven).toEqual([]);
+});
+
+test('in a tree with another order Workloads may go before the claims that blocked them, and in other trees not', () => {
+  const { block, reorder, end } = aWorld();
+  for (const name of ['a-1', 'b-1']) block(name, behindOthers('cluster'));
+  reorder('a');
+  expect(end()).toEqual({ roots: ['a'], heldRoom: false, forgiven: ['a-1 quota cluster'] });
+  expect(end()).toBeUndefined();
 });

@@ -64,6 +64,18 @@ test('what is kept for one whose victims stop is kept whole, and takes no place 
   expect(held()).toEqual(['b-0 All', 'a-0 All']);
 });
 
+test('one that has to borrow further ends for those that borrow less: they go before it now', () => {
+  const { claims, ended, held } = claimsOf();
+  claims.set(standing('a-0', 0));
+  const update = (height: number) => claims.updateBorrowing({ of: () => height, versionOf: () => height });
+  update(0);
+  expect(ended).toEqual([]);
+  update(2);
+  expect([held(), ended]).toEqual([['a-0 All'], ['a-0 on eu']]);
+  update(1);
+  expect(ended).toEqual(['a-0 on eu']);
+});
+
 test('one that is decided with more than it may hold ends once: the same decision again ends nothing', () => {
   const { claims, ended, held } = claimsOf();
   claims.set(standing('a-0', 0));

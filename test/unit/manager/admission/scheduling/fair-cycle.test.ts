@@ -218,6 +218,8 @@ function play({ queues: given, clusters: shapes, steps, slow }: World, counts: C
   const seen: CycleDeps['queues'] = {
     reviseAt: (atMs) => queues.reviseAt(atMs),
     markInadmissible: (...args) => queues.markInadmissible(...args),
+    endClaims: (isStopped) => queues.endClaims(isStopped),
+    sharesChanged: (clusterQueue) => queues.sharesChanged(clusterQueue),
     heads: (...args) => (heads = queues.heads(...args)),
     claims: (...args) => (claims = queues.claims(...args)),
   };
@@ -290,7 +292,7 @@ function play({ queues: given, clusters: shapes, steps, slow }: World, counts: C
       const { cpu, closed, preference } = each.to;
       cache.setClusters(cache.clusters().map((state, at) => (at === each.which ? stateOf(at, cpu, closed, preference) : state)));
       cache.continueVisits(() => false);
-      queues.wakeAfterClusterChange();
+      queues.wakeAll();
     }
     if (passes === 0) settle();
   }

@@ -320,6 +320,8 @@ function recomputing(queues: PendingQueues): CycleDeps['queues'] {
     reviseAt: (atMs) => queues.reviseAt(atMs),
     heads: (...args) => queues.heads(...args),
     markInadmissible: (...args) => queues.markInadmissible(...args),
+    endClaims: (isStopped) => queues.endClaims(isStopped),
+    sharesChanged: (clusterQueue) => queues.sharesChanged(clusterQueue),
   };
 }
 

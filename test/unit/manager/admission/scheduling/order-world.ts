@@ -1,6 +1,8 @@
 /** Queues, clusters, and Jobs that come, are admitted and end: cycles run until nothing is left to decide, as in the scheduler. */
 import { createAdmissionCache } from '../../../../../manager/admission/cache/admission-cache.ts';
 import { claimedAs, reserve } from '../../../../../manager/admission/scheduling/claims.ts';
+import type { FairSharingConfig } from '../../../../../manager/admission/fair-sharing/fair-strategy.ts';
+import type { ClusterQueue } from '../../../../../manager/api/cluster-queue.ts';
 import type { ClusterState } from '../../../../../manager/admission/quota/cluster-state.ts';
 import { nominate } from '../../../../../manager/admission/scheduling/nominate.ts';
 import { createPendingQueues, type PendingQueues } from '../../../../../manager/admission/queues/pending-queues.ts';
@@ -17,9 +19,10 @@ export function anOrderWorld(
   parts: Partial<QueueingObjects>,
   clusters: readonly ClusterState[],
   asSeen: (queues: PendingQueues) => CycleDeps['queues'] = (queues) => queues,
+  fairSharing?: FairSharingConfig,
 ) {
   const waiting = new Map<string, { readonly clusterQueue: string; readonly entry: QueuedWorkload }>();
-  const setup = buildQueueingSetup(objects(parts));
+  const setup = buildQueueingSetup(objects(parts), fairSharing);
   const cache = createAdmissionCache(setup);
   cache.setClusters(clusters);
   const queues = createPendingQueues();
@@ -101,6 +104,19 @@ export function anOrderWorld(
         if (result.tried === 0 || !result.progressed) return admitted;
         most = nextMost(most, result);
       }
+    },
+    /** An administrator changes queues, or clusters are others. */
+    change: ({
+      clusterQueues,
+      states,
+    }: {
+      readonly clusterQueues?: readonly ClusterQueue[];
+      readonly states?: readonly ClusterState[];
+    }) => {
+      if (clusterQueues !== undefined) cache.setQueueing(buildQueueingSetup(objects({ ...parts, clusterQueues }), fairSharing));
+      if (states !== undefined) cache.setClusters(states);
+      cache.continueVisits(() => false);
+      queues.wakeAll();
     },
     /** Time passes. */
     pass: (ms: number): void => {

@@ -128,6 +128,20 @@ describe('behind a Job that does not fit, and for which nobody is to go', () => 
   });
 });
 
+test('a Job that could preempt, but for the quota that an earlier one of its queue claims, takes room that becomes free elsewhere', () => {
+  const yard = world({ main: { quota: { cpu: '4' }, preemption: byPriority }, other: { quota: { cpu: '4' } } }, [room('only', '4')]);
+  yard.arrive('main', 'stays', '2', 5);
+  yard.arrive('main', 'low', '1', -1);
+  yard.arrive('other', 'elsewhere', '1');
+  yard.settle();
+  yard.arrive('main', 'large', '4', 2);
+  yard.arrive('main', 'small', '1');
+  expect(yard.settle()).toEqual([]);
+  yard.end('elsewhere');
+  expect(yard.settle()).toEqual(['small']);
+  expect(yard.preemptions).toEqual([]);
+});
+
 describe('two that preempt at once', () => {
   test('have different ones suspended', () => {
     const yard = world({
