@@ -113,7 +113,16 @@ describe('every file', () => {
     const able = sources.filter(({ name, text }) => name.endsWith('.test.ts') && !others.test(name) && starters.test(text));
     expect(able.length).toBeGreaterThan(30);
     expect(offences(able, ({ name }) => (filters.some((filter) => name.includes(filter)) ? undefined : 'is not in test-real'))).toEqual([]);
-    expect(filters.filter((filter) => !sources.some(({ name }) => name.includes(filter)))).toEqual([]);
+  });
+
+  test('what the suites of npm run test:operations and test:real name are tests', () => {
+    const program =
+      readFileSync(path.join(ROOT, 'scripts', 'run.mjs'), 'utf8')
+        .split("'test-operations': {")[1]
+        ?.split('worker: {')[0] ?? '';
+    const filters = [...program.matchAll(/'(test\/[^']+)'/g)].map(([, filter = '']) => filter);
+    expect(filters.length).toBeGreaterThan(50);
+    expect(filters.filter((filter) => !sources.some(({ name }) => name.endsWith('.test.ts') && name.includes(filter)))).toEqual([]);
   });
 
   test('mutants that are known to change nothing are of lines that are there', () => {
