@@ -341,6 +341,8 @@ class Queues implements PendingQueues {
   #endClaim(clusterQueue: string): void {
     this.#ended.followAnew();
     this.#claims.delete(clusterQueue);
+    // With fair sharing, the claim made others of its ClusterQueue come later.
+    this.sharesChanged(clusterQueue);
   }
 
   #capacityFreed(): void {

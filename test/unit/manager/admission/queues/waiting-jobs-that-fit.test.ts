@@ -81,3 +81,23 @@ test('with fair sharing, an older and more urgent Job of a side with more keeps 
   world.end('first');
   expect(world.settle()).toEqual(['small']);
 });
+
+test('with fair sharing, a Job goes before the claim of another side once the larger one before it is deleted', () => {
+  const parts = {
+    clusterQueues: [
+      aClusterQueue('a', { default: '3' }, inCohort('left')),
+      aClusterQueue('b', { default: '1' }, { ...inCohort('right'), preemption: { reclaimWithinCohort: 'LowerPriority' } }),
+    ],
+    cohorts: [aCohort('root', undefined, { cpu: '2' }), aCohort('left', 'root'), aCohort('right', 'root')],
+  };
+  const world = anOrderWorld(parts, room('9'), undefined, { preemptionStrategies: [FairStrategy.LessThanOrEqualToFinalShare] });
+  world.arrive('a', 'runs', '3');
+  world.arrive('b', 'runs as well', '2');
+  world.settle();
+  world.arrive('a', 'claims what is free', '3');
+  world.arrive('b', 'large', '2');
+  world.arrive('b', 'small', '1');
+  expect(world.settle()).toEqual([]);
+  world.end('large');
+  expect(world.settle()).toEqual(['small']);
+});
