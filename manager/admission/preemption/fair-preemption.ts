@@ -27,8 +27,6 @@ export type FairSearch<C extends FairCandidate> = {
    * then: by the other strategy, two Jobs could preempt each other in turns.
    */
   readonly preemptedFor?: string | undefined;
-  /** The preemptor preempts only for what is its own quota, whatever the shares. */
-  readonly reclaimsOnly?: boolean;
   /** The current usage; not changed. */
   readonly usage: Usage;
   /** Removes the quota and room of a candidate from a usage, and restores it. */
@@ -48,7 +46,7 @@ export function fairPreemption<C extends FairCandidate>(search: FairSearch<C>): 
   const [first, second] = search.strategies;
   if (first === undefined) return [];
   const { spared: passedOver, fits } = runFirst(search, state, first);
-  if (!fits && (second === undefined || search.reclaimsOnly === true || !runSecond(search, state, passedOver))) return [];
+  if (!fits && (second === undefined || !runSecond(search, state, passedOver))) return [];
   return fillBack(search, state);
 }
 
@@ -115,7 +113,7 @@ function runFirst<C extends FairCandidate>(
   const targets = new Targets(own, state, {
     ...search,
     // Either strategy spares a side whose share is less than the preemptor's, as no share grows by what is given up.
-    mayGive: (queue) => takesBackItsOwn || (search.reclaimsOnly !== true && (queue === own || compareSides(state, own, queue) <= 0)),
+    mayGive: (queue) => queue === own || takesBackItsOwn || compareSides(state, own, queue) <= 0,
     skipped: spare,
   });
   for (let target = targets.next(); target !== undefined; target = targets.next()) {

@@ -2,7 +2,6 @@ import { compareAdmitted, type Admitted } from '../workload/admitted-index.ts';
 import { hasNoVictimElsewhere } from './fair-bound.ts';
 import { fairPreemption, type FairCandidate, type FairRule, type FairSearch } from './fair-preemption.ts';
 import { mostUsedFirst } from '../fair-sharing/local-queue-order.ts';
-import { isRepeatedlyPreempted } from './repeated-preemption.ts';
 import type { CandidateSearch } from './preemption-candidates.ts';
 import { highestInQueue, mayReclaimFrom, eligibilityInQueue } from './preemption-rules.ts';
 import { isBorrowingAny, type QuotaNode } from '../quota/quota-tree.ts';
@@ -31,7 +30,6 @@ export function findFairVictims(search: FairVictimSearch): readonly { readonly a
     compare: (a, b) => compareCandidates(a, b, node),
     strategies,
     preemptedFor: preemptor.workload.record?.preempted?.clusterQueue,
-    reclaimsOnly: isRepeatedlyPreempted(preemptor.workload.record),
     usage,
     fits,
     remove: (from, { admitted }) => takeAway(admitted, from),

@@ -8,6 +8,7 @@ import { charge, discharge, type Holding } from '../flavors/holding.ts';
 import type { LocalQueueUsage } from '../fair-sharing/local-queue-order.ts';
 import { findCandidates, type Candidate, type Candidates } from './preemption-candidates.ts';
 import type { PreemptionRule, Preemptor } from './preemption-rules.ts';
+import { isRepeatedlyPreempted } from './repeated-preemption.ts';
 import {
   available,
   isBorrowingAny,
@@ -53,6 +54,14 @@ export type PreemptionWorld = {
  * the cluster are tried alone first, because each of them frees both.
  */
 export function findVictims(request: PreemptionRequest, world: PreemptionWorld): readonly Victim[] | undefined {
+  const victims = searchQuotaAndRoom(request, world);
+  if (victims === undefined || !isRepeatedlyPreempted(request.preemptor.workload.record)) return victims;
+  const usage = usageWithout(victims, world);
+  const { node } = request.preemptor.queue;
+  return request.charges.some(([key, amount]) => amount > ZERO && wouldBorrow(node, usage, key, amount)) ? undefined : victims;
+}
+
+function searchQuotaAndRoom(request: PreemptionRequest, world: PreemptionWorld): readonly Victim[] | undefined {
   const { preemptor, charges, cluster } = request;
   const { node } = preemptor.queue;
   const shortOfQuota = charges.filter(([key, amount]) => amount > ZERO && amount > available(node, world.usage, key)).map(([key]) => key);

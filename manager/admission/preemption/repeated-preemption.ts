@@ -1,9 +1,9 @@
 import type { AdmissionRecord } from '../../api/records.ts';
 
 /**
- * Whether a Workload was stopped five times within an hour, the last time for another Workload. With fair sharing it preempts only within
- * the quota of its ClusterQueue then, until it is admitted again. Otherwise several Workloads could preempt each other in turns without
- * end. Past admissions are not sealed: who forges them has their own Workload preempt less, or as before.
+ * Whether a Workload was stopped five times within an hour, the last time for another Workload. It preempts only where its ClusterQueue
+ * does not borrow afterwards, until it is admitted again. Otherwise several Workloads could preempt each other in turns without end. Past
+ * admissions are not sealed: who forges them has their own Workload preempt less, or as before.
  */
 export function isRepeatedlyPreempted(record: AdmissionRecord | undefined): boolean {
   if (record?.preempted === undefined) return false;
@@ -18,4 +18,4 @@ const WITHIN_MS = 3_600_000;
 
 /** What its condition says then. */
 export const REPEATED_PREEMPTION =
-  'it was stopped five times within an hour, and waits for capacity that becomes free: it preempts only within the quota of its cluster queue';
+  'it was stopped five times within an hour, and waits for capacity that becomes free: it preempts no Job for borrowed quota';

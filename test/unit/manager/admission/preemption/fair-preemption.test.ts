@@ -16,7 +16,6 @@ type Situation = {
   readonly wants: { readonly queue: string; readonly cpu: number; readonly priority?: number };
   readonly strategies?: readonly FairStrategy[];
   readonly preemptedFor?: string;
-  readonly reclaimsOnly?: boolean;
   /** Whom its policies allow: by default those of lower priority in its own queue, and any in others. */
   readonly within?: 'LowerPriority' | 'Never';
   readonly reclaim?: 'Any' | 'LowerPriority';
@@ -32,8 +31,7 @@ const restore = (usage: Usage, { queue, charges: held }: FairCandidate): void =>
 };
 
 function search(situation: Situation) {
-  const { tree, running, wants, strategies = BOTH, preemptedFor, reclaimsOnly = false } = situation;
-  const { within = 'LowerPriority', reclaim = 'Any' } = situation;
+  const { tree, running, wants, strategies = BOTH, preemptedFor, within = 'LowerPriority', reclaim = 'Any' } = situation;
   const { queue: nodeOf, usage } = tree;
   const jobs = running.map(([name, of, cpu, priority = 0]): Job => ({ name, of, priority, queue: nodeOf(of), charges: charges({ cpu }) }));
   for (const { of, charges: held } of jobs) for (const [key, amount] of held) addUsage(nodeOf(of), usage, key, amount);
@@ -57,7 +55,6 @@ function search(situation: Situation) {
       compare: (a, b) => candidates.indexOf(a) - candidates.indexOf(b),
       strategies,
       preemptedFor,
-      reclaimsOnly,
       usage,
       remove,
       restore,
@@ -282,19 +279,6 @@ describe('a Job that was preempted for another queue', () => {
     expect(takes(0.9, 'b')).toEqual(['b-middle InCohortFairSharing']);
     expect(takes(0.9, 'b', [FairStrategy.LessThanInitialShare])).toEqual(['b-middle InCohortFairSharing']);
   });
-});
-
-test('a Job that was preempted again and again takes its own quota back, and nothing beyond that, of its own queue either', () => {
-  const takes = (cpu: number, reclaimsOnly: boolean): string[] =>
-    preempted({
-      tree: three(),
-      running: [...units('a', 2), ...units('b', 6), ['c1', 'c', 1]],
-      wants: { queue: 'a', cpu, priority: 1 },
-      reclaimsOnly,
-    });
-  expect(takes(1, true)).toEqual(['b1 InCohortReclamation']);
-  expect(takes(2, false)).not.toEqual([]);
-  expect(takes(2, true)).toEqual([]);
 });
 
 describe('preemption with weights', () => {

@@ -139,13 +139,14 @@ export type Incoming = Pick<Holding, 'queue' | 'priority' | 'requests' | 'create
   /** By resource, where it is not `default`. */
   readonly flavors?: Readonly<Record<string, string>>;
   readonly cluster?: ClusterState;
+  readonly record?: AdmissionRecord;
 };
 
-export function incoming(setting: Setting, { queue: name, priority = 0, requests, created = 0, flavors = {}, cluster }: Incoming) {
+export function incoming(setting: Setting, { queue: name, priority = 0, requests, created = 0, flavors = {}, cluster, record }: Incoming) {
   const made = worldOf(setting);
   const queue = made.setup.queues.get(name);
   if (queue === undefined) throw new Error(`no queue ${name}`);
-  const workload = aWorkload('in', requests, { createdMs: created * 1000 });
+  const workload = aWorkload('in', requests, { createdMs: created * 1000, ...omitUndefined({ record }) });
   const preemptor: Preemptor = { workload, priority, queue };
   const charges = [...workload.requests].flatMap(([resource, amount]): Charge[] =>
     resource in requests ? [[flavorResource(flavors[resource] ?? 'default', resource), amount]] : [],

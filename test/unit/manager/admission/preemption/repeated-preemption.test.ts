@@ -7,6 +7,7 @@ import { isRepeatedlyPreempted } from '../../../../../manager/admission/preempti
 import { addUsage } from '../../../../../manager/admission/quota/quota-tree.ts';
 import { parseAmount } from '../../../../../manager/api/amount.ts';
 import { toWireTime } from '../../../../../shared/api/wire-time.ts';
+import { incoming, told } from './preemption-world.ts';
 import { aCluster, aClusterQueue, aSnapshot, aWorkload, head, queueOf } from '../setup.ts';
 
 const START_MS = Date.UTC(2026, 0, 1);
@@ -40,6 +41,26 @@ test.each([
 test('a Job that was never admitted, or stopped last for another reason, was not preempted', () => {
   const { preempted: _preempted, ...otherwise } = stoppedAt([0, 1, 2, 3, 4]);
   expect([isRepeatedlyPreempted(undefined), isRepeatedlyPreempted(otherwise)]).toEqual([false, false]);
+});
+
+test('it preempts where its queue does not borrow afterwards, and nobody otherwise', () => {
+  const preemption = {
+    withinClusterQueue: 'LowerPriority',
+    reclaimWithinCohort: 'Any',
+    borrowWithinCohort: { policy: 'LowerPriority', maxPriorityThreshold: 9 },
+  } as const;
+  const queues = { main: { cohort: 'all', quota: { cpu: '2' }, preemption }, other: { cohort: 'all', quota: { cpu: '2' } } };
+  const admitted = [
+    { name: 'own', queue: 'main', priority: -1, requests: { cpu: '1' } },
+    { name: 'large', queue: 'other', priority: -1, requests: { cpu: '3' } },
+  ];
+  const takes = (cpu: string, record: AdmissionRecord) =>
+    told(incoming({ queues, admitted }, { queue: 'main', priority: 5, requests: { cpu }, record }).victims);
+  const [once, often] = [stoppedAt([0]), stoppedAt([0, 1, 2, 3, 4])];
+  expect(takes('1', once)).toEqual(['large InCohortReclamation']);
+  expect(takes('1', often)).toEqual(['large InCohortReclamation']);
+  expect(takes('3', once)).toEqual(['large InCohortReclaimWhileBorrowing']);
+  expect(takes('3', often)).toEqual([]);
 });
 
 test('what keeps it from preempting keeps no other Job of its queue, and is part of its condition', () => {
