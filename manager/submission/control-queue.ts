@@ -2,7 +2,7 @@ import { UnrecoverableError, type Job, type Worker } from 'bullmq';
 import { CANCEL, controlQueueName, type CancelAnswer, type CancelRequest } from '../../shared/api/control-queue.ts';
 import { GuardedWorker } from './guarded-worker.ts';
 import type { RedisConnection } from './redis-connection.ts';
-import { textProblem } from './submission-text.ts';
+import { textFault } from './submission-text.ts';
 
 export type ControlQueue = {
   readonly redis: RedisConnection;
@@ -44,5 +44,8 @@ export function serveControlQueue({ redis, prefix, name, cancel, onError }: Cont
   return worker;
 }
 
-/** Why a request is not parsed; undefined when nothing is wrong with its text. */
-export const requestProblem = (text: string): string | undefined => textProblem(text, { bytesMax: TEXT_BYTES_MAX });
+/** Why a request is not parsed, and what to send instead; undefined when nothing is wrong with its text. */
+export function requestProblem(text: string): string | undefined {
+  const fault = textFault(text, { bytesMax: TEXT_BYTES_MAX });
+  return fault && `the request ${fault.message}; send {"key": KEY}, where KEY is the key of a submission`;
+}

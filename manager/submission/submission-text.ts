@@ -8,15 +8,28 @@ export type TextLimits = {
 /** A Job nests some fifteen levels deep. What recurses over a document must not meet one of a million. */
 const DEPTH_MAX = 64;
 
-/** Why the text is not parsed: it is too large, nests too deeply, or is no JSON. Undefined when nothing is wrong with it. */
-export function textProblem(text: string, { bytesMax, depthMax = DEPTH_MAX }: TextLimits): string | undefined {
+/** Why a text is not parsed; `message` has the text as its subject. */
+export type TextFault = { readonly kind: 'TooLarge' | 'TooDeep' | 'NotJson'; readonly message: string };
+
+/** Undefined when nothing is wrong with the text. */
+export function textFault(text: string, { bytesMax, depthMax = DEPTH_MAX }: TextLimits): TextFault | undefined {
   const bytes = Buffer.byteLength(text);
-  if (bytes > bytesMax) {
-    return `the submission has ${bytes} bytes, and at most ${bytesMax} are read; move scripts and data into a ConfigMap or an image, or ask an administrator to raise --max-job-bytes`;
-  }
-  if (isDeep(text, depthMax)) return `the submission nests more than ${depthMax} levels deep; no Job does`;
-  return isJson(text) ? undefined : 'the submission is not JSON; give the manifest of a batch/v1 Job as JSON';
+  if (bytes > bytesMax) return { kind: 'TooLarge', message: `has ${bytes} bytes, and at most ${bytesMax} are read` };
+  if (isDeep(text, depthMax)) return { kind: 'TooDeep', message: `nests more than ${depthMax} levels deep` };
+  return isJson(text) ? undefined : { kind: 'NotJson', message: 'is not JSON' };
 }
+
+/** Why a submission is not parsed, and what to do about it. Undefined when nothing is wrong with its text. */
+export function textProblem(text: string, limits: TextLimits): string | undefined {
+  const fault = textFault(text, limits);
+  return fault && `the submission ${fault.message}; ${REMEDIES[fault.kind]}`;
+}
+
+const REMEDIES: Readonly<Record<TextFault['kind'], string>> = {
+  TooLarge: 'move scripts and data into a ConfigMap or an image, or ask an administrator to raise --max-job-bytes',
+  TooDeep: 'no Job does',
+  NotJson: 'give the manifest of a batch/v1 Job as JSON',
+};
 
 function isDeep(text: string, depthMax: number): boolean {
   let depth = 0;

@@ -40,7 +40,7 @@ export function createWeightedFairQueue<T>(): WeightedFairQueue<T> {
   return {
     add(key, weight, item) {
       const line = lines.get(key);
-      if (line === undefined) lines.set(key, { items: [item], taken: 0, weight, virtualTime: Math.max(now, left.get(key) ?? 0) });
+      if (line === undefined) lines.set(key, { items: [item], taken: 0, weight, virtualTime: Math.max(now, left.get(key) ?? now) });
       else {
         line.items.push(item);
         line.weight = weight;

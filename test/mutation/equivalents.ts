@@ -60,4 +60,22 @@ export const EQUIVALENTS: readonly Equivalent[] = [
     change: '1 → 0',
     why: 'names differ, and the sort asks only whether one goes before the other',
   },
+  {
+    file: 'manager/admission/decision-log/decision-recorder.ts',
+    line: '#section = 0;',
+    change: '0 → 1',
+    why: 'the number only tells a section from earlier ones, wherever counting begins',
+  },
+  {
+    file: 'manager/submission/weighted-fair-queue.ts',
+    line: 'let now = 0;',
+    change: '0 → 1',
+    why: 'virtual times are only compared, and all begin there; rounding decides at most which of two at the same time goes first',
+  },
+  {
+    file: 'manager/work-kind/job/status-home/to-local-status.ts',
+    line: 'const isAfter = (a: string, b: string): boolean => Date.parse(a) > Date.parse(b);',
+    change: '> → >=',
+    why: 'of a start and an end at the same instant either is the end, and the API server writes both alike',
+  },
 ];

@@ -7,8 +7,15 @@ test('a request is read with the longest key, each of whose characters is escape
   expect(requestProblem(JSON.stringify(request))).toBeUndefined();
 });
 
-test('a request of more than 8 KiB is not parsed', () => {
+const REMEDY = 'send {"key": KEY}, where KEY is the key of a submission';
+
+test('a request of more than 8 KiB is not parsed, and whoever cancels reads how large it is, how large it may be, and what to send', () => {
   const ofBytes = (bytes: number): string => `"${'x'.repeat(bytes - 2)}"`;
   expect(requestProblem(ofBytes(8_192))).toBeUndefined();
-  expect(requestProblem(ofBytes(8_193))).toMatch(/has 8193 bytes, and at most 8192 are read/);
+  expect(requestProblem(ofBytes(8_193))).toBe(`the request has 8193 bytes, and at most 8192 are read; ${REMEDY}`);
+});
+
+test('a request that is no JSON, or nests too deeply, is not parsed, and whoever cancels reads what to send', () => {
+  expect(requestProblem('{')).toBe(`the request is not JSON; ${REMEDY}`);
+  expect(requestProblem(`${'['.repeat(65)}${']'.repeat(65)}`)).toBe(`the request nests more than 64 levels deep; ${REMEDY}`);
 });

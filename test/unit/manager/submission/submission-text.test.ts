@@ -13,12 +13,14 @@ describe('the text of a submission', () => {
 
   test('may have as many bytes as are read', () => {
     expect(problemOf(`"${'x'.repeat(998)}"`)).toBeUndefined();
-    expect(problemOf(`"${'x'.repeat(999)}"`)).toMatch(/has 1001 bytes, and at most 1000 are read/);
+    expect(problemOf(`"${'x'.repeat(999)}"`)).toMatch(
+      /^the submission has 1001 bytes, and at most 1000 are read; move scripts and data into a ConfigMap /,
+    );
     expect(problemOf(`"${'ä'.repeat(500)}"`)).toMatch(/has 1002 bytes/);
   });
 
   test('nests no deeper than 64 levels; brackets in a string are no levels', () => {
-    expect(problemOf(`${'['.repeat(65)}${']'.repeat(65)}`)).toMatch(/more than 64 levels/);
+    expect(problemOf(`${'['.repeat(65)}${']'.repeat(65)}`)).toBe('the submission nests more than 64 levels deep; no Job does');
     expect(problemOf(`${'{"a":'.repeat(65)}1${'}'.repeat(65)}`)).toMatch(/more than 64 levels/);
     expect(problemOf(`"${'['.repeat(100)}"`)).toBeUndefined();
     expect(problemOf(`"\\"${'['.repeat(100)}"`)).toBeUndefined();
@@ -26,6 +28,6 @@ describe('the text of a submission', () => {
   });
 
   test.each(['', '{', 'x', '{"a":}'])('is JSON, which %j is not', (text) => {
-    expect(problemOf(text)).toMatch(/is not JSON/);
+    expect(problemOf(text)).toBe('the submission is not JSON; give the manifest of a batch/v1 Job as JSON');
   });
 });

@@ -100,6 +100,19 @@ describe('what is written down', () => {
     expect(kinds().at(-1)).toBe('whole');
   });
 
+  test('a section that begins while an earlier one is still being told is whole once all Jobs are told in it', () => {
+    there = Array.from({ length: 600 }, (_, index) => aWorkload(`job-${index}`));
+    recorder.start();
+    later.shift()?.();
+    recorder.stop();
+    recorder.start();
+    const from = kinds().lastIndexOf('log');
+    while (later.length > 0) later.shift()?.();
+    const told = kinds().slice(from);
+    expect(told.filter((kind) => kind === 'job').length).toBe(600);
+    expect(told.indexOf('whole')).toBe(told.length - 1);
+  });
+
   test('a Job is told when it comes, when it is another one, and when it is gone; one that was only written again with a word', () => {
     recorder.start();
     const from = kinds().length;

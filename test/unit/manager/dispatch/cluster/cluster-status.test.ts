@@ -1,6 +1,8 @@
 import { describe, expect, test } from 'vitest';
+import type { NodeShape } from '../../../../../manager/api/node-shape.ts';
 import type { WorkerClusterStatus } from '../../../../../manager/api/worker-cluster.ts';
 import { NEVER_PROBED, type ClusterHealth } from '../../../../../manager/dispatch/cluster/cluster-health.ts';
+import type { Capacity } from '../../../../../manager/dispatch/cluster/node-capacity.ts';
 import type { WorkerFinding } from '../../../../../manager/dispatch/cluster/worker-finding.ts';
 import { clusterStatus, type Finding, type Loss } from '../../../../../manager/dispatch/cluster/cluster-status.ts';
 
@@ -72,6 +74,20 @@ describe('the status of a WorkerCluster', () => {
     expect(gone?.allocatable).toEqual({ cpu: '0', pods: '0' });
     expect(status(gone, without(true))).toBeUndefined();
     expect(status(gone, running(READY, { cpu: '4' }))?.allocatable).toEqual({ cpu: '4' });
+  });
+
+  test('says what its nodes are like until they are others, are gone, or are too different to be told', () => {
+    const withNodes = (nodes: Pick<Capacity, 'nodeShapes' | 'isAll'>): Finding => ({
+      ...(running(READY) as Finding & { kind: 'Running' }),
+      capacity: { allocatable: {}, ...nodes },
+    });
+    const twoOf = (cpu: string): NodeShape[] => [{ count: 2, allocatable: { cpu } }];
+    const before = status(undefined, withNodes({ nodeShapes: twoOf('4') }));
+    expect(before?.nodeShapes).toEqual(twoOf('4'));
+    // Those that are still being listed say nothing.
+    expect(status(before, withNodes({ isAll: false }))).toBeUndefined();
+    expect(status(before, withNodes({ isAll: true, nodeShapes: twoOf('8') }))?.nodeShapes).toEqual(twoOf('8'));
+    expect(status(before, withNodes({ isAll: true }))).not.toHaveProperty('nodeShapes');
   });
 
   test('is not made up for a cluster that never showed a node', () => {
