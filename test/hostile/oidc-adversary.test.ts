@@ -26,7 +26,11 @@ async function nobodyIsIn(told: string | undefined): Promise<void> {
 const now = (): number => Math.floor(Date.now() / 1000);
 
 describe('an ID token', () => {
-  const cases: readonly { readonly is: string; readonly knobs: Partial<ProviderKnobs>; readonly told: RegExp }[] = [
+  const cases: readonly {
+    readonly is: string;
+    readonly knobs: Partial<ProviderKnobs> | (() => Partial<ProviderKnobs>);
+    readonly told: RegExp;
+  }[] = [
     { is: 'of another sign-in', knobs: { claims: { name: 'ann', nonce: 'another' } }, told: /belongs to another sign-in: sign in again/ },
     { is: 'without a nonce', knobs: { claims: { name: 'ann', nonce: undefined } }, told: /belongs to another sign-in|is not valid/ },
     {
@@ -42,15 +46,15 @@ describe('an ID token', () => {
     },
     {
       is: 'that has expired',
-      knobs: { claims: { name: 'ann', exp: now() - 60 } },
+      knobs: () => ({ claims: { name: 'ann', exp: now() - 60 } }),
       told: /expired already: sign in again. If this repeats, compare the clock/,
     },
     {
       is: 'that has expired within the tolerance',
-      knobs: { claims: { name: 'ann', exp: now() - 10 } },
+      knobs: () => ({ claims: { name: 'ann', exp: now() - 10 } }),
       told: /expired already: compare the clock/,
     },
-    { is: 'that is not valid yet', knobs: { claims: { name: 'ann', nbf: now() + 600 } }, told: /not valid yet: compare the clock/ },
+    { is: 'that is not valid yet', knobs: () => ({ claims: { name: 'ann', nbf: now() + 600 } }), told: /not valid yet: compare the clock/ },
     { is: 'without an expiry', knobs: { claims: { name: 'ann', exp: undefined } }, told: /is not valid: sign in again/ },
     { is: 'with a wrong signature', knobs: { isForged: true }, told: /signature of the ID token is wrong/ },
     { is: 'that nobody signed', knobs: { algorithm: 'none' }, told: /signed in a way that is not accepted/ },
@@ -80,7 +84,7 @@ describe('an ID token', () => {
     },
   ];
   test.each(cases)('$is signs nobody in', async ({ knobs, told }) => {
-    Object.assign(world.provider.knobs, knobs);
+    Object.assign(world.provider.knobs, typeof knobs === 'function' ? knobs() : knobs);
     const { problem } = await world.signIn(browser);
     expect(problem).toMatch(told);
     await nobodyIsIn(problem);

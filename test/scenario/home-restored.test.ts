@@ -2,12 +2,14 @@
  * Goal: a manager cluster that is restored from an older backup never has a Job run twice, whatever its records say now and whoever is out
  * of reach.
  */
-import { afterEach, beforeEach, expect, test } from 'vitest';
+import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 import { WORKER_CLUSTERS } from '../../manager/api/worker-cluster.ts';
 import { CLUSTERS_ANNOTATION, ORIGIN_LABEL } from '../../shared/api/names.ts';
 import { JOBS, NAMESPACES } from '../../shared/api/resources.ts';
 import { createRestorableWorld, MANAGER, type RestorableWorld, type Supervised } from './restorable-world.ts';
 import { HOME, NAMESPACE, type RunningProgram } from './whole-world.ts';
+
+vi.setConfig({ testTimeout: 180_000 });
 
 let world: RestorableWorld;
 let manager: Supervised;

@@ -101,7 +101,7 @@ const days: readonly Day[] = SEEDS.flatMap((seed) => [
 ]);
 
 describe('replaying a day under the policy that it had', () => {
-  test.each(days)('decides $name as it was decided, cycle by cycle', async (day) => {
+  test.each(days)('decides $name as it was decided, cycle by cycle', { timeout: 300_000 }, async (day) => {
     const history = await play(day);
     const logged = loggedOutcome(history);
     const again = replay(history);

@@ -61,8 +61,10 @@ test('whatever it is asked, the server foresees it, answers, and serves on', { t
   );
   await last;
   // The requests are of some use only when many of them are understood.
-  expect(statuses.get(200) ?? 0).toBeGreaterThan(RUNS / 20);
-  expect(statuses.get(422) ?? 0).toBeGreaterThan(RUNS / 100);
+  const answered = [...statuses.values()].reduce((sum, count) => sum + count, 0);
+  expect(answered).toBeGreaterThan(20);
+  expect(statuses.get(200) ?? 0).toBeGreaterThan(answered / 20);
+  expect(statuses.get(422) ?? 0).toBeGreaterThan(answered / 100);
 });
 
 test('no key of a document reaches the prototypes of the program', () => {

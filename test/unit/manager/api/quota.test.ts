@@ -5,10 +5,12 @@ import { compileCel, kubernetesEnvironment } from '../../../../shared/cel/enviro
 const rules = (ResourceGroups as unknown as { readonly 'x-kubernetes-validations': readonly { rule: string; message: string }[] })[
   'x-kubernetes-validations'
 ];
+const environment = kubernetesEnvironment.clone().registerVariable('self', 'dyn');
+const compiled = rules.map(({ rule, message }) => ({ rule, message, program: compileCel(environment, rule) }));
 const brokenBy = (self: readonly object[]): string[] =>
-  rules
-    .filter(({ rule }) => {
-      const { value, error } = compileCel(kubernetesEnvironment.clone().registerVariable('self', 'dyn'), rule).run({ self });
+  compiled
+    .filter(({ rule, program }) => {
+      const { value, error } = program.run({ self });
       if (error !== undefined) throw new Error(`${rule}: ${error}`);
       return value !== true;
     })
