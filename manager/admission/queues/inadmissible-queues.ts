@@ -74,10 +74,11 @@ export class InadmissibleQueues {
   lookAgain(bounds: CapacityBounds, owners: Iterable<PendingQueue>): void {
     if (!this.#isRoomFreed && this.#freedRoots.size === 0) return;
     const concerned = new Set(this.#next.map(({ queue }) => queue));
-    if (this.#isRoomFreed) {
-      for (const queue of this.#displacing) concerned.add(queue);
-      // A claim does not block its own ClusterQueue.
-      for (const queue of owners) if (this.#forRoom.has(queue)) concerned.add(queue);
+    if (this.#isRoomFreed) for (const queue of this.#displacing) concerned.add(queue);
+    // A claim does not block its own ClusterQueue.
+    for (const queue of owners) {
+      const isConcerned = this.#isRoomFreed || this.#freedRoots.has(queue.parked ?? '');
+      if (isConcerned && this.#forRoom.has(queue)) concerned.add(queue);
     }
     for (const root of this.#freedRoots) {
       for (const queue of this.#byRoot.get(root) ?? []) {

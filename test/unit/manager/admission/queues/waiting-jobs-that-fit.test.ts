@@ -1,5 +1,6 @@
 /** A Job that fits what is free is admitted, whatever waits before it, beside it, or was decided earlier. */
 import { expect, test } from 'vitest';
+import { seededRandom } from '../../../../../shared/runtime/random.ts';
 import type { ClusterQueueSpec } from '../../../../../manager/api/cluster-queue.ts';
 import { FairStrategy } from '../../../../../manager/admission/fair-sharing/fair-strategy.ts';
 import { aCohort } from '../preemption/preemption-world.ts';
@@ -101,3 +102,79 @@ test('with fair sharing, a Job goes before the claim of another side once the la
   world.end('large');
   expect(world.settle()).toEqual(['small']);
 });
+
+/** Queues in a tree of cohorts, clusters, and what happens to them. */
+function aRandomStory(seed: number) {
+  const random = seededRandom(seed);
+  const int = (from: number, to: number): number => from + Math.floor(random() * (to - from + 1));
+  const pick = <T>(list: readonly [T, ...T[]]): T => list[int(0, list.length - 1)] ?? list[0];
+  const aQueue = () => ({
+    cohort: pick(['root', 'left', 'right', 'deep', undefined]),
+    nominal: int(0, 4),
+    limit: pick([undefined, 1, 3]),
+    strategy: pick(['BestEffortFIFO', 'StrictFIFO'] as const),
+    stopPolicy: pick(['None', 'None', 'None', 'Hold'] as const),
+  });
+  const queues = Array.from({ length: int(2, 7) }, aQueue);
+  const clusters = Array.from({ length: int(1, 3) }, () => int(1, 9));
+  const clusterQueues = () =>
+    queues.map(({ cohort, nominal, limit, strategy, stopPolicy }, index) =>
+      aClusterQueue(
+        `queue-${index}`,
+        {},
+        {
+          resourceGroups: [
+            {
+              coveredResources: ['cpu'],
+              flavors: [
+                {
+                  name: 'default',
+                  resources: [
+                    {
+                      name: 'cpu',
+                      nominalQuota: nominal,
+                      ...(limit === undefined || cohort === undefined ? {} : { borrowingLimit: limit }),
+                    },
+                  ],
+                },
+              ],
+            },
+          ],
+          queueingStrategy: strategy,
+          stopPolicy,
+          ...(cohort === undefined ? {} : { cohortName: cohort }),
+        },
+      ),
+    );
+  const states = () => clusters.map((cpu, index) => aCluster(`cluster-${index}`, { capacity: { cpu: `${cpu}` } }));
+  const cohorts = [aCohort('root', undefined, { cpu: '3' }), aCohort('left', 'root'), aCohort('right', 'root'), aCohort('deep', 'left')];
+  const world = anOrderWorld({ clusterQueues: clusterQueues(), cohorts }, states());
+  const step = (index: number): void => {
+    const chance = random();
+    const running = [...world.running.keys()];
+    if (chance < 0.5) world.arrive(`queue-${int(0, queues.length - 1)}`, `job-${index}`, `${int(1, 4)}`, { priority: int(0, 2) });
+    else if (chance < 0.8) world.end(running[int(0, Math.max(0, running.length - 1))] ?? '');
+    else if (chance < 0.9) {
+      const at = int(0, queues.length - 1);
+      const { cohort, strategy } = queues[at] ?? aQueue();
+      queues[at] = { ...aQueue(), cohort, strategy };
+      world.change({ clusterQueues: clusterQueues() });
+    } else {
+      clusters[int(0, clusters.length - 1)] = int(1, 9);
+      world.change({ states: states() });
+    }
+  };
+  return { world, step };
+}
+
+test.each([...Array.from({ length: 30 }, (_, seed) => seed), 177])(
+  'whatever comes, ends and is changed, nobody waits who fits (seed %i)',
+  (seed) => {
+    const { world, step } = aRandomStory(seed);
+    for (let index = 0; index < 80; index++) {
+      step(index);
+      world.settle();
+      expect(world.fitting()).toEqual([]);
+    }
+  },
+);

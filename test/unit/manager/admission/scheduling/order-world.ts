@@ -49,7 +49,7 @@ export function anOrderWorld(
           if (queue !== undefined && claim.preempts !== true) reserve(claimedAs(first.workload, queue, claim, usage), usage);
         }
         const nominee = nominate({ ...snapshot, usage }, { clusterQueue, queued: entry }, nowMs);
-        const passes = !blocked.has(clusterQueue);
+        const passes = !blocked.has(clusterQueue) && snapshot.queues.get(clusterQueue)?.stopPolicy === 'None';
         if (isStrict(clusterQueue) && !('waitsFor' in nominee && nominee.waitsFor === 'setup')) blocked.add(clusterQueue);
         return passes && nominee.kind === 'Fit' ? [name] : [];
       });
