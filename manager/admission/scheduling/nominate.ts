@@ -73,8 +73,7 @@ export function nominate(snapshot: Snapshot, head: Head, nowMs: number): Nominee
   if (plan !== undefined) return { kind: 'Preempt', head, queue, ...plan };
   if (fits) return { kind: 'Fit', head, queue, placement: found, borrowing: borrowingOf(found.flavors) };
   const unfit = inadmissible(snapshot, head, queue, options, found, nowMs);
-  const isLimited =
-    considered !== undefined && snapshot.fairSharing !== undefined && mayPreempt(queue) && isRepeatedlyPreempted(workload.record);
+  const isLimited = considered !== undefined && mayPreempt(queue) && isRepeatedlyPreempted(workload.record);
   const decision = isLimited ? { ...unfit, message: `${unfit.message}; ${REPEATED_PREEMPTION}` } : unfit;
   const groups = decision.waitsFor === 'setup' ? undefined : considered;
   const claim = groups && leastMissing(workload, groups, snapshot, nowMs);

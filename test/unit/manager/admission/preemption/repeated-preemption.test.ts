@@ -1,7 +1,6 @@
 import { expect, test } from 'vitest';
 import type { AdmissionRecord } from '../../../../../manager/api/records.ts';
 import { nominate } from '../../../../../manager/admission/scheduling/nominate.ts';
-import { FairStrategy } from '../../../../../manager/admission/fair-sharing/fair-strategy.ts';
 import { classOf } from '../../../../../manager/admission/queues/pending-class.ts';
 import { isRepeatedlyPreempted } from '../../../../../manager/admission/preemption/repeated-preemption.ts';
 import { addUsage } from '../../../../../manager/admission/quota/quota-tree.ts';
@@ -69,10 +68,7 @@ test('what keeps it from preempting keeps no other Job of its queue, and is part
   const ids = [often, once, elsewhere].map((record) => classOf(aWorkload('job', { cpu: '1' }, { record }), []).id);
   expect(new Set(ids).size).toBe(3);
   const preemption = { withinClusterQueue: 'LowerPriority', reclaimWithinCohort: 'Any' } as const;
-  const snapshot = {
-    ...aSnapshot([aClusterQueue('main', { default: '1' }, { cohortName: 'all', preemption })], [aCluster('eu')]),
-    fairSharing: { preemptionStrategies: [FairStrategy.LessThanInitialShare] },
-  };
+  const snapshot = aSnapshot([aClusterQueue('main', { default: '1' }, { cohortName: 'all', preemption })], [aCluster('eu')]);
   addUsage(queueOf(snapshot, 'main').node, snapshot.usage, 'default/cpu', parseAmount('cpu', '1'));
   const messageOf = (record: AdmissionRecord): string => {
     const outcome = nominate(snapshot, head('main', aWorkload('job', { cpu: '1' }, { record })), START_MS);
