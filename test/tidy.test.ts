@@ -19,6 +19,13 @@ const offences = (files: readonly SourceFile[], find: (file: SourceFile) => stri
     return offence === undefined ? [] : [`${file.name}: ${offence}`];
   });
 
+/** The paths of tests that scripts/run.mjs names from this suite on. */
+function testsNamedFrom(suite: 'test-operations' | 'test-real'): readonly string[] {
+  const programs = readFileSync(path.join(ROOT, 'scripts', 'run.mjs'), 'utf8');
+  const suites = programs.split(`'${suite}': {`)[1]?.split('worker: {')[0] ?? '';
+  return [...suites.matchAll(/'(test\/[^']+)'/g)].map(([, named = '']) => named);
+}
+
 describe('every file', () => {
   test('time and chance come in as arguments', () => {
     // The client runs in programs of users, who have no clock for it.
@@ -102,11 +109,7 @@ describe('every file', () => {
   });
 
   test('whatever can run on a real API server is run there by npm run test:real', () => {
-    const program =
-      readFileSync(path.join(ROOT, 'scripts', 'run.mjs'), 'utf8')
-        .split("'test-real': {")[1]
-        ?.split('worker: {')[0] ?? '';
-    const filters = [...program.matchAll(/'(test\/[^']+)'/g)].map(([, filter = '']) => filter);
+    const filters = testsNamedFrom('test-real');
     const starters = /\/(server-under-test|cluster-program|installed-cluster|installation|local-run|partition-world)\.ts'/;
     // The image's programs are run as processes; what starts is the quick start in them.
     const others = /^test\/(unit\/|e2e\/image\.)/;
@@ -116,11 +119,7 @@ describe('every file', () => {
   });
 
   test('what the suites of npm run test:operations and test:real name are tests', () => {
-    const program =
-      readFileSync(path.join(ROOT, 'scripts', 'run.mjs'), 'utf8')
-        .split("'test-operations': {")[1]
-        ?.split('worker: {')[0] ?? '';
-    const filters = [...program.matchAll(/'(test\/[^']+)'/g)].map(([, filter = '']) => filter);
+    const filters = testsNamedFrom('test-operations');
     expect(filters.length).toBeGreaterThan(50);
     expect(filters.filter((filter) => !sources.some(({ name }) => name.endsWith('.test.ts') && name.includes(filter)))).toEqual([]);
   });

@@ -16,6 +16,6 @@ export function isRepeatedlyPreempted(record: AdmissionRecord | undefined): bool
 const STOPS = 5;
 const WITHIN_MS = 3_600_000;
 
-/** What its condition says then. */
+/** The end of its condition's message then. */
 export const REPEATED_PREEMPTION =
   'it was stopped five times within an hour, and waits for capacity that becomes free: it preempts no Job for borrowed quota';

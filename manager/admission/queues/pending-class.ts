@@ -141,16 +141,16 @@ export function classOf(
   apart: readonly string[],
 ): { id: string; resources: string[] } {
   // Pod sets share no flavor by rule, so that their sum is bounded by none: such Workloads are alike only if they ask for the same.
-  if (podSets !== undefined)
-    return { id: JSON.stringify([digestOfPodSets(podSets), wish, placesOf(record), displacementOf(record), apart]), resources: [] };
+  if (podSets !== undefined) return { id: JSON.stringify([digestOfPodSets(podSets), wish, pastOf(record), apart]), resources: [] };
   const resources = [...requests].filter(([, amount]) => amount > ZERO).map(([resource]) => resource);
   resources.sort();
   if (expectedMs !== undefined) resources.push(DURATION);
-  return { id: JSON.stringify([resources, wish, nodeWish.digest, placesOf(record), displacementOf(record), apart]), resources };
+  return { id: JSON.stringify([resources, wish, nodeWish.digest, pastOf(record), apart]), resources };
 }
 
-const placesOf = (record: Workload['record']): readonly unknown[] =>
-  record === undefined ? [] : [record.cluster, record.clusterUID ?? null, record.avoid ?? null];
-/** What decides from whom a Workload may take with fair sharing. */
-const displacementOf = (record: Workload['record']): readonly unknown[] =>
-  record?.preempted === undefined ? [] : [record.preempted.clusterQueue, isRepeatedlyPreempted(record)];
+/** Earlier clusters, which decide where a Workload may go, and its last preemption, which decides whom it may preempt. */
+function pastOf(record: Workload['record']): readonly unknown[] {
+  if (record === undefined) return [];
+  const { cluster, clusterUID, avoid, preempted } = record;
+  return [cluster, clusterUID ?? null, avoid ?? null, preempted?.clusterQueue ?? null, isRepeatedlyPreempted(record)];
+}

@@ -70,9 +70,10 @@ export function runCycle({ cache, queues, admit, at, decided, outlived }: CycleD
     cache.displace({ key: queued.workload.key, uid: queued.workload.uid, clusterQueue }, victims);
     displaces ||= victims.some(({ admitted }) => !admitted.leaving);
     if (decision.kind === 'Admit') {
-      if (admit(decision)) admitted++;
-      else others++;
-      if (snapshot.fairSharing !== undefined) queues.sharesChanged(clusterQueue);
+      if (admit(decision)) {
+        admitted++;
+        if (snapshot.fairSharing !== undefined) queues.sharesChanged(clusterQueue);
+      } else others++;
     } else if (decision.kind === 'Inadmissible') {
       const { head, retryAtMs } = decision;
       const retry = queues.markInadmissible(head, decision);

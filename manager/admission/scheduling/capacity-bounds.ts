@@ -211,7 +211,7 @@ function levelsOfTree(
     let count = fixed.length;
     const first: Nominated = { head: from, borrowing: fairSharing === undefined ? borrowing : 0 };
     for (let before = fixed[count - 1]; before !== undefined && goesBefore(first, before); before = fixed[count - 1]) count--;
-    if (fairSharing !== undefined) return count < fixed.length ? free : all(count, passed);
+    if (fairSharing !== undefined && count < fixed.length) return free;
     return own < 0 || own >= count ? all(count, passed) : levelWithout(own, count, passed);
   };
 }

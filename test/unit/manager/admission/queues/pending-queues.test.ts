@@ -186,13 +186,11 @@ describe('a first Workload that waits for other queues or clusters than there ar
     expect(reasonOf(queues, 'never')).toBe('NoClusterFits');
   });
   test('is tried again before one that blocks the queue behind it', () => {
-    {
-      const queues = aside(true);
-      rejectHead(queues, noQuota);
-      expect([headOf(queues), reasonOf(queues, 'never')]).toEqual([[], 'NoClusterFits']);
-      queues.wakeAll();
-      expect(headOf(queues)).toEqual(['never']);
-    }
+    const queues = aside(true);
+    rejectHead(queues, noQuota);
+    expect([headOf(queues), reasonOf(queues, 'never')]).toEqual([[], 'NoClusterFits']);
+    queues.wakeAll();
+    expect(headOf(queues)).toEqual(['never']);
   });
 });
 

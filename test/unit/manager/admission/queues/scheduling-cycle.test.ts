@@ -2,6 +2,7 @@ import { expect, test } from 'vitest';
 import { seededRandom } from '../../../../../shared/runtime/random.ts';
 import { FAIR_SHARING, PREEMPTION } from '../../../../bench/admission-changes.ts';
 import { type AdmissionCore, cpuCluster, cpuQueue, createAdmissionCore } from '../../../../bench/admission-core.ts';
+import { createDice, type Dice } from '../../../../simulation/dice.ts';
 import { anOrderWorld } from '../scheduling/order-world.ts';
 import { parseRequests } from '../../../../../manager/api/amount.ts';
 import { runCycle } from '../../../../../manager/admission/queues/scheduling-cycle.ts';
@@ -76,9 +77,7 @@ test.each([
 });
 
 /** Queues, policies and clusters of random kinds, on which room or quota is scarce. */
-function aRandomCore(random: () => number): { readonly core: AdmissionCore; readonly arrive: () => void } {
-  const int = (from: number, to: number): number => from + Math.floor(random() * (to - from + 1));
-  const pick = <T>(list: readonly [T, ...T[]]): T => list[int(0, list.length - 1)] ?? list[0];
+function aRandomCore({ random, int, pick }: Dice): { readonly core: AdmissionCore; readonly arrive: () => void } {
   const [queues, cohorts, nominal, clusterCount] = [int(9, 40), int(1, 3), int(1, 4), int(1, 4)];
   const [isRoomScarce, preempts] = [random() < 0.6, random() < 0.6];
   const clusterQueues = Array.from({ length: queues }, (_, index) =>
@@ -110,12 +109,12 @@ function aRandomCore(random: () => number): { readonly core: AdmissionCore; read
 }
 
 test.each([4, 16, 31, 33, 507])('cycles come to an end, whatever the policies and whatever is scarce (seed %i)', (seed) => {
-  const random = seededRandom(seed);
-  const { core, arrive } = aRandomCore(random);
+  const dice = createDice(seed);
+  const { core, arrive } = aRandomCore(dice);
   let most = cyclesUntilNothingChanges(core, 1_000);
   for (let event = 0; event < 100 && most < 1_000; event++) {
     const running = [...core.running.keys()];
-    if (random() < 0.7) core.release(running[Math.floor(random() * running.length)] ?? '');
+    if (dice.chance(0.7)) core.release(dice.some(running) ?? '');
     else arrive();
     most = Math.max(most, cyclesUntilNothingChanges(core, 1_000));
   }

@@ -1,8 +1,8 @@
 /** A Job that fits what is free is admitted, whatever waits before it, beside it, or was decided earlier. */
 import { expect, test } from 'vitest';
-import { seededRandom } from '../../../../../shared/runtime/random.ts';
 import type { ClusterQueueSpec } from '../../../../../manager/api/cluster-queue.ts';
 import { FairStrategy } from '../../../../../manager/admission/fair-sharing/fair-strategy.ts';
+import { createDice } from '../../../../simulation/dice.ts';
 import { aCohort } from '../preemption/preemption-world.ts';
 import { anOrderWorld } from '../scheduling/order-world.ts';
 import { aCluster, aClusterQueue } from '../setup.ts';
@@ -105,9 +105,7 @@ test('with fair sharing, a Job goes before the claim of another side once the la
 
 /** Queues in a tree of cohorts, clusters, and what happens to them. */
 function aRandomStory(seed: number) {
-  const random = seededRandom(seed);
-  const int = (from: number, to: number): number => from + Math.floor(random() * (to - from + 1));
-  const pick = <T>(list: readonly [T, ...T[]]): T => list[int(0, list.length - 1)] ?? list[0];
+  const { random, int, pick } = createDice(seed);
   const aQueue = () => ({
     cohort: pick(['root', 'left', 'right', 'deep', undefined]),
     nominal: int(0, 4),

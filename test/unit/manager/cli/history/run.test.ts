@@ -21,7 +21,7 @@ beforeEach(async () => {
   return () => rmSync(directory, { recursive: true });
 });
 
-/** What the command prints about a namespace. */
+/** Exit code, output and errors of the command for a namespace. */
 async function history(namespace: string, output: HistoryConfig['output']) {
   const printed = { output: '', errors: '' };
   const to = (stream: keyof typeof printed): Output => ({

@@ -84,7 +84,7 @@ describe('the status of a WorkerCluster', () => {
     const twoOf = (cpu: string): NodeShape[] => [{ count: 2, allocatable: { cpu } }];
     const before = status(undefined, withNodes({ nodeShapes: twoOf('4') }));
     expect(before?.nodeShapes).toEqual(twoOf('4'));
-    // Those that are still being listed say nothing.
+    // Nodes that are still being listed say nothing.
     expect(status(before, withNodes({ isAll: false }))).toBeUndefined();
     expect(status(before, withNodes({ isAll: true, nodeShapes: twoOf('8') }))?.nodeShapes).toEqual(twoOf('8'));
     expect(status(before, withNodes({ isAll: true }))).not.toHaveProperty('nodeShapes');
