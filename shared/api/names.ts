@@ -113,7 +113,10 @@ export const FENCING_ANNOTATION = 'switchyard.dev/fencing';
 export const POD_SELECTOR_ANNOTATION = 'switchyard.dev/pod-selector';
 /** On a copy of a kind beside Jobs: a digest of the node labels that each of its pod sets was sent with. */
 export const NODE_LABELS_ANNOTATION = 'switchyard.dev/node-labels';
-/** On a copy of a kind beside Jobs that its worker has suspended because the manager is out of reach: since when. The worker resumes it. */
+/**
+ * On a copy of a kind beside Jobs that its worker has suspended because the manager is out of reach: since when. The worker resumes it. On
+ * a pod of a Job: it was stopped for the same reason.
+ */
 export const FENCED_ANNOTATION = 'switchyard.dev/fenced';
 /** Annotation by which a user says whether the pods of a Job end by themselves where nobody renews them (pod-fence.ts): `on` or `off`. */
 export const POD_FENCE_ANNOTATION = 'switchyard.dev/pod-fence';

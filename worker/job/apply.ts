@@ -4,6 +4,7 @@
  * of a sync goes on when a creation or deletion has failed.
  */
 import type { DeepReadonly, Job, Pod, Unsaved } from '../../shared/api/kubernetes.ts';
+import { FENCED_ANNOTATION } from '../../shared/api/names.ts';
 import { JOBS, PODS } from '../../shared/api/resources.ts';
 import { ApiError, hasStatusCause, isAlreadyExists, isNotFound } from '../../shared/kube/api-error.ts';
 import type { ReadClient, WriteClient } from '../../shared/kube/client.ts';
@@ -96,9 +97,11 @@ async function removePods(
   active: number,
 ): Promise<Omit<Applied, 'action'>> {
   const { uid } = job.metadata;
+  // The pods say why they end, because the status that says so may never be written.
+  const marks = deps.fence.stateOf(job) === 'Fenced' ? { [FENCED_ANNOTATION]: 'true' } : undefined;
   deps.memory.expectations.expectDeletions(uid, pods.length);
   const results = await inParallel(pods, REQUESTS_MAX, async (pod) => {
-    const freed = pod.hasFinalizer ? await removeFinalizer(deps, pod.pod) : 'done';
+    const freed = pod.hasFinalizer ? await removeFinalizer(deps, pod.pod, marks) : 'done';
     const result = freed === 'done' ? await deletePod(deps, job, pod.pod) : freed;
     // The cache will not show a deletion that did not happen, or happened before.
     if (result !== 'done') deps.memory.expectations.deletionObserved(uid);
@@ -227,9 +230,13 @@ async function deletePod({ client, recorder }: ApplyDeps, job: DeepReadonly<Job>
 }
 
 /** Takes the tracking finalizer off one pod. */
-async function removeFinalizer({ client, memory }: ApplyDeps, pod: DeepReadonly<Pod>): Promise<CallResult> {
+async function removeFinalizer(
+  { client, memory }: ApplyDeps,
+  pod: DeepReadonly<Pod>,
+  annotations?: Readonly<Record<string, string>>,
+): Promise<CallResult> {
   try {
-    const freed = await removeTrackingFinalizer(client, pod);
+    const freed = await removeTrackingFinalizer(client, pod, annotations);
     if (freed === undefined) return 'gone';
     recordPodWrite(memory.written, freed);
     return 'done';

@@ -3,9 +3,11 @@
  * its spec, its condition Suspended and its startTime stay, and its deadline goes on.
  */
 import type { DeepReadonly, JobCondition } from '../../shared/api/kubernetes.ts';
+import { FENCED_ANNOTATION } from '../../shared/api/names.ts';
 import { hasTrueCondition } from '../../shared/kube/conditions.ts';
 import { ensureCondition } from './job-conditions.ts';
 import type { JobView } from './job-view.ts';
+import type { PodView } from './pod-view.ts';
 
 export const FENCED = 'Fenced';
 
@@ -29,12 +31,12 @@ export function fenceCondition(
   active: number,
   nowMs: number,
 ): { readonly conditions: readonly DeepReadonly<JobCondition>[]; readonly event: 'Fenced' | 'FenceLifted' | undefined } {
+  const isStopped = job.fence === 'Fenced' || (job.fence === 'Hold' && job.podsStopped);
   // A suspended copy has no pods that could be stopped. One that is held is as it was.
-  if (job.fence === 'Hold' || (job.fence === 'Fenced' && job.suspended) || (job.fence === 'Open' && isStillCutShort(job, active))) {
-    return { conditions, event: undefined };
-  }
-  const ensured = ensureCondition(conditions, job.fence === 'Fenced' ? STOPPED : GOES_ON, nowMs);
-  return { conditions: ensured.conditions, event: ensured.changed ? (job.fence === 'Fenced' ? 'Fenced' : 'FenceLifted') : undefined };
+  const isKept = isStopped ? job.suspended : job.fence === 'Hold' || isStillCutShort(job, active);
+  if (isKept) return { conditions, event: undefined };
+  const ensured = ensureCondition(conditions, isStopped ? STOPPED : GOES_ON, nowMs);
+  return { conditions: ensured.conditions, event: ensured.changed ? (isStopped ? 'Fenced' : 'FenceLifted') : undefined };
 }
 
 export const fenceMessage = (event: 'Fenced' | 'FenceLifted'): string => (event === 'Fenced' ? STOPPED : GOES_ON).message;
@@ -43,10 +45,15 @@ export const fenceMessage = (event: 'Fenced' | 'FenceLifted'): string => (event 
  * A copy whose fence is open again is held until the pods have ended that the fence has stopped: they hold what was reserved for it until
  * then. Whoever resumes a suspended copy waits for the same.
  */
-export const untilStopped = (job: JobView, pods: readonly { readonly terminating: boolean }[]): JobView =>
-  job.fence === 'Open' && wasFenced(job) && pods.some(({ terminating }) => terminating) ? { ...job, fence: 'Hold' } : job;
+export function untilStopped(job: JobView, pods: readonly Pick<PodView, 'pod' | 'terminating'>[]): JobView {
+  const ending = pods.filter(({ terminating }) => terminating);
+  const podsStopped = ending.some(({ pod }) => pod.metadata.annotations?.[FENCED_ANNOTATION] !== undefined);
+  const seen = { ...job, podsStopped };
+  return job.fence === 'Open' && wasFenced(seen) && ending.length > 0 ? { ...seen, fence: 'Hold' } : seen;
+}
 
-export const wasFenced = (job: JobView): boolean => hasTrueCondition(job.status.conditions, FENCED);
+/** The condition is missing where the worker crashed, or its write was lost, after the pods were stopped. */
+export const wasFenced = (job: JobView): boolean => job.podsStopped || hasTrueCondition(job.status.conditions, FENCED);
 
 /**
  * A work queue is complete once a pod has succeeded and none is left. That does not hold where the fence has taken the others away:

@@ -18,6 +18,8 @@ export type JobView = {
   readonly suspended: boolean;
   /** What its manager's absence allows: Hold, no new pods; Fenced, none at all. */
   readonly fence: FenceState;
+  /** Pods are ending that the fence has stopped. */
+  readonly podsStopped: boolean;
   /** Namespace of the Job is denied: it gets no pods, neither new ones nor those that nobody owns. */
   readonly denied: boolean;
   readonly indexed: boolean;
@@ -66,6 +68,7 @@ export function viewJob(job: DeepReadonly<Job>, fence: FenceState = 'Open', deni
     deleting: isDeleting(job),
     suspended: spec.suspend === true,
     fence,
+    podsStopped: false,
     denied,
     indexed,
     completions: indexed ? (completions ?? 0) : completions,

@@ -1,5 +1,6 @@
 /** How the worker keeps pods: cut down to what the Job controller reads, and found by the Job that owns them. */
 import {
+  FENCED_ANNOTATION,
   JOB_COMPLETION_INDEX,
   JOB_INDEX_FAILURE_COUNT_ANNOTATION,
   JOB_INDEX_IGNORED_FAILURE_COUNT_ANNOTATION,
@@ -61,7 +62,12 @@ export function resolveOwner(
   return job?.metadata.uid === owner.uid ? job : undefined;
 }
 
-const KEPT_ANNOTATIONS = [JOB_COMPLETION_INDEX, JOB_INDEX_FAILURE_COUNT_ANNOTATION, JOB_INDEX_IGNORED_FAILURE_COUNT_ANNOTATION];
+const KEPT_ANNOTATIONS = [
+  FENCED_ANNOTATION,
+  JOB_COMPLETION_INDEX,
+  JOB_INDEX_FAILURE_COUNT_ANNOTATION,
+  JOB_INDEX_IGNORED_FAILURE_COUNT_ANNOTATION,
+];
 
 /** A pod is several kilobytes; the Job controller reads a tenth of it, and never writes a pod back as a whole. */
 export function createPodTrimmer(): (pod: Pod) => Pod {

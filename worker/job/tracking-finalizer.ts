@@ -4,14 +4,18 @@ import { PODS } from '../../shared/api/resources.ts';
 import { isNotFound } from '../../shared/kube/api-error.ts';
 import type { WriteClient } from '../../shared/kube/client.ts';
 
-/** Takes the finalizer off one pod and returns the pod's metadata as they are then; undefined when there is no such pod any more. */
+/** Takes the finalizer off one pod and adds `annotations`. Returns the pod's metadata as they are then; undefined if it is gone. */
 export async function removeTrackingFinalizer(
   client: Pick<WriteClient, 'patch'>,
   pod: DeepReadonly<Pod>,
+  annotations?: Readonly<Record<string, string>>,
 ): Promise<Pick<Pod, 'metadata'> | undefined> {
   const { namespace, name } = pod.metadata;
   try {
-    const patch = { type: 'strategic', body: { metadata: WITHOUT_TRACKING_FINALIZER } } as const;
+    const patch = {
+      type: 'strategic',
+      body: { metadata: { ...WITHOUT_TRACKING_FINALIZER, ...(annotations && { annotations }) } },
+    } as const;
     return await client.patch(PODS, { namespace, name }, patch, { answer: 'metadata' });
   } catch (error) {
     if (isNotFound(error)) return undefined;

@@ -18,6 +18,15 @@ describe('a copy whose fence is open again', () => {
     expect(told(status.conditions)).toEqual(['Fenced=True ManagerOutOfReach']);
   });
 
+  test('gets none either where the worker crashed before its status said that it was fenced, and says so', () => {
+    const crashed = aJob({ parallelism: 2 }, { active: 2 });
+    const { plan, status } = fencedSync('Open', crashed, [aPod({ phase: 'Running', deleting: true, fenced: true, tracked: false })]);
+    expect(plan.kind).toBe('keep');
+    expect(told(status.conditions)).toEqual(['Fenced=True ManagerOutOfReach']);
+    const { plan: ofOthers } = fencedSync('Open', crashed, [aPod({ phase: 'Running', deleting: true, tracked: false })]);
+    expect(ofOthers.kind).toBe('create');
+  });
+
   test('gets them as soon as none is left', () => {
     const { plan, status } = fencedSync('Open', fenced);
     expect(plan).toMatchObject({ kind: 'create', slots: [{}, {}] });
@@ -121,6 +130,8 @@ describe('a work queue', () => {
     expect(fencedSync('Fenced', queue(), pods(2, { phase: 'Running' })).finished).toBeUndefined();
     expect(fencedSync('Fenced', queue({ conditions: [STANDS] })).finished).toBeUndefined();
     expect(fencedSync('Hold', queue({ conditions: [STANDS] })).finished).toBeUndefined();
+    const stopped = [aPod({ phase: 'Running', deleting: true, fenced: true, tracked: false })];
+    expect(told(fencedSync('Hold', queue(), stopped).status.conditions)).toEqual(['Fenced=True ManagerOutOfReach']);
   });
 
   test('whose pods had all ended is complete', () => {

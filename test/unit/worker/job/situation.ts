@@ -1,5 +1,6 @@
 /** Jobs and pods for tests of the Job controller: only what matters is said, the rest is what an API server would fill in. */
 import {
+  FENCED_ANNOTATION,
   JOB_COMPLETION_INDEX,
   JOB_INDEX_FAILURE_COUNT_ANNOTATION,
   JOB_INDEX_IGNORED_FAILURE_COUNT_ANNOTATION,
@@ -61,6 +62,8 @@ export type PodSituation = {
   ready?: boolean;
   readySince?: string;
   deleting?: boolean;
+  /** The fence has stopped it. */
+  fenced?: boolean;
   tracked?: boolean;
   bound?: boolean;
   exitCode?: number;
@@ -85,6 +88,7 @@ export function aPod(situation: PodSituation = {}): Pod {
     ...(situation.index === undefined ? {} : { [JOB_COMPLETION_INDEX]: `${situation.index}` }),
     ...(situation.failures === undefined ? {} : { [JOB_INDEX_FAILURE_COUNT_ANNOTATION]: `${situation.failures}` }),
     ...(situation.ignored === undefined ? {} : { [JOB_INDEX_IGNORED_FAILURE_COUNT_ANNOTATION]: `${situation.ignored}` }),
+    ...(situation.fenced ? { [FENCED_ANNOTATION]: 'true' } : {}),
   };
   return {
     metadata: {
