@@ -9,6 +9,7 @@ import { CLUSTER_QUEUES } from '../../manager/api/cluster-queue.ts';
 import { writtenRecordOf } from '../../manager/api/records.ts';
 import { WORKER_CLUSTERS } from '../../manager/api/worker-cluster.ts';
 import type { JobCondition, Unsaved, WorkObject } from '../../shared/api/kubernetes.ts';
+import { parsePath, valueAt } from '../../shared/api/field-path.ts';
 import { ADMISSION_ANNOTATION, COPIES_FINALIZER, HOLD_ANNOTATION } from '../../shared/api/names.ts';
 import { CUSTOM_RESOURCE_DEFINITIONS, type Resource } from '../../shared/api/resources.ts';
 import { isNotFound } from '../../shared/kube/api-error.ts';
@@ -112,9 +113,7 @@ describe.each(PLAYED)('a %s', (name) => {
     expect(copy && kind.isSuspended(copy)).toBe(false);
     // The definition of a TrainJob has its operator as the default.
     const { managedBy } = SHIPPED.get(name)?.spec ?? {};
-    const manager = managedBy?.path
-      .split('.')
-      .reduce<unknown>((value, field) => (value as Record<string, unknown> | undefined)?.[field], copy);
+    const manager = valueAt(copy, parsePath(managedBy?.path ?? '') ?? []);
     expect([undefined, ...(managedBy?.operator ?? [])]).toContain(manager);
     expect(kind.isSuspended(await onHome('runs'))).toBe(false);
   });

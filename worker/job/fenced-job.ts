@@ -47,9 +47,10 @@ export const fenceMessage = (event: 'Fenced' | 'FenceLifted'): string => (event 
  */
 export function untilStopped(job: JobView, pods: readonly Pick<PodView, 'pod' | 'terminating'>[]): JobView {
   const ending = pods.filter(({ terminating }) => terminating);
+  if (ending.length === 0) return job;
   const podsStopped = ending.some(({ pod }) => pod.metadata.annotations?.[FENCED_ANNOTATION] !== undefined);
   const seen = { ...job, podsStopped };
-  return job.fence === 'Open' && wasFenced(seen) && ending.length > 0 ? { ...seen, fence: 'Hold' } : seen;
+  return job.fence === 'Open' && wasFenced(seen) ? { ...seen, fence: 'Hold' } : seen;
 }
 
 /** The condition is missing where the worker crashed, or its write was lost, after the pods were stopped. */
